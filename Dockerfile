@@ -20,8 +20,8 @@ RUN npm run build
 # The HTTP server's newest build needs glibc 2.38, which Debian 13 has and Alpine has not.
 FROM node:24-trixie-slim
 ENV NODE_ENV=production \
-    SWITCHYARD_HOME=/data \
-    SWITCHYARD_HOST=0.0.0.0
+    JUNCTOR_HOME=/data \
+    JUNCTOR_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json tsconfig.json LICENSE ./
@@ -31,12 +31,12 @@ COPY transformers ./transformers
 COPY admin ./admin
 COPY --from=interface /app/ui/dist ./ui/dist
 # Made now, since a container can't write there.
-RUN node engine/cli/switchyard.js --version
+RUN node engine/cli/junctor.js --version
 RUN mkdir /data && chown 1000:1000 /data && chmod 700 /data
 USER 1000:1000
 VOLUME /data
 EXPOSE 3456
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 CMD ["node", "/app/engine/cli/health.js"]
-ENTRYPOINT ["node", "/app/engine/cli/switchyard.js"]
+ENTRYPOINT ["node", "/app/engine/cli/junctor.js"]
 CMD ["start"]

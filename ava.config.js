@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { compileTests, testFiles } from './test/runner/compile.js';
 import { endHung, reportArguments } from './test/runner/end-hung.js';
 
-const reports = 'node_modules/.cache/switchyard-hung-tests';
+const reports = 'node_modules/.cache/junctor-hung-tests';
 endHung(reports);
 
 /** These wait most of their time, for browsers, other processes and time windows. */

@@ -4,7 +4,7 @@ import { type Capture, type Chunk, type KeptRequest, RequestDetail } from '../en
 
 /** The text before and after the entries of a HAR. Source: HTTP Archive 1.2, section "log". */
 export const harStart = (version: string): string =>
-  `{"log":{"version":"1.2","creator":{"name":"Switchyard","version":${JSON.stringify(version)}},"entries":[`;
+  `{"log":{"version":"1.2","creator":{"name":"Junctor","version":${JSON.stringify(version)}},"entries":[`;
 export const harEnd = ']}}';
 
 const detailReader = reader(RequestDetail);
@@ -37,7 +37,7 @@ export const harEntry = (request: KeptRequest, baseUrl: string, capture: string 
     cache: {},
     timings: { send: 0, wait, receive: durationMs - wait },
     comment: request.id,
-    _switchyard: request,
+    _junctor: request,
   });
 };
 

@@ -15,7 +15,7 @@ export interface Health {
 export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] => {
   const ready = { ...openEndpoint(() => of(readyReply(health()))), anyHost: true };
   const live = { ...openEndpoint(() => of(jsonReply({ status: 'ok' }))), anyHost: true };
-  const root = openEndpoint(() => of(jsonReply({ service: 'switchyard' })));
+  const root = openEndpoint(() => of(jsonReply({ service: 'junctor' })));
   return [
     { method: 'GET', path: '/health', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/ready', endpoint: ready, doc: readyDoc },

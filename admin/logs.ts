@@ -43,7 +43,7 @@ export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] 
       limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }),
       after: Type.Integer({
         minimum: 0,
-        description: 'Only lines from this byte on, as `x-switchyard-log-offset` of an earlier answer told it.',
+        description: 'Only lines from this byte on, as `x-junctor-log-offset` of an earlier answer told it.',
       }),
     },
     answer: ({ query, backpressure }) => {
@@ -99,7 +99,7 @@ const readAfter = (after: string | null): number | undefined => {
   if (after === null) return undefined;
   return /^\d{1,15}$/.test(after)
     ? Number(after)
-    : fail('invalid-request', 'after must be a number of bytes, as x-switchyard-log-offset told it.', {
+    : fail('invalid-request', 'after must be a number of bytes, as x-junctor-log-offset told it.', {
         param: 'after',
       });
 };
@@ -132,7 +132,7 @@ const emptyLog = async (log: LogName): Promise<void> => {
 
 /**
  * Streams a log's newest lines as a JSON array of strings; any file size, with back-pressure. Headers:
- * `x-switchyard-log-omitted` (bytes of omitted older lines, if any) and `x-switchyard-log-offset` (byte offset at which the
+ * `x-junctor-log-omitted` (bytes of omitted older lines, if any) and `x-junctor-log-offset` (byte offset at which the
  * next reply continues).
  */
 export const sendLog = (log: LogName, tail: Tail, backpressure: Backpressure): Observable<ReplyPart> =>
@@ -150,7 +150,7 @@ async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<
     const { status, headers } = jsonReply([]);
     const { after = 0 } = tail;
     const begin = after > span.to ? 0 : after;
-    const omitted = span.from > begin && { 'x-switchyard-log-omitted': String(span.from - begin) };
+    const omitted = span.from > begin && { 'x-junctor-log-omitted': String(span.from - begin) };
     // An incomplete last line is sent with the next reply.
     const end = await findLinesEnd(file, span.from, span.to);
     yield { type: 'head', status, headers: { ...headers, ...omitted, [offsetHeader]: String(end) } };
@@ -166,4 +166,4 @@ async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<
   }
 }
 
-const offsetHeader = 'x-switchyard-log-offset';
+const offsetHeader = 'x-junctor-log-offset';

@@ -79,7 +79,7 @@ const noPage = (isBuilding: boolean): WholeReply => ({
   body: `<!doctype html>
 <html lang="en">
 <meta http-equiv="refresh" content="2">
-<title>Switchyard</title>
+<title>Junctor</title>
 ${isBuilding ? beingBuilt : filesMissing}
 </html>
 `,
@@ -91,7 +91,7 @@ const beingBuilt = `<h1>The web interface is being built</h1>
 
 const filesMissing = `<h1>The files of the web interface are missing</h1>
 <p>The gateway runs, but its package is incomplete, or was moved or replaced while it runs: install the package again if need be,
-then run <code>switchyard stop</code> and <code>switchyard start</code>.</p>`;
+then run <code>junctor stop</code> and <code>junctor start</code>.</p>`;
 
 const page = { 'text/html': Type.String() };
 

@@ -48,7 +48,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   let claim: HomeClaim | undefined;
   let started = false;
   const forked = new Set<ForkedWorker>();
-  const http = chooseServer(env.SWITCHYARD_HTTP);
+  const http = chooseServer(env.JUNCTOR_HTTP);
   let greeting = '';
   const wanted = (): Promise<number> => wantedWorkers(home, env);
   const restart = (): Promise<void> => supervisor.restart();

@@ -7,17 +7,16 @@ import { fileURLToPath } from 'node:url';
  */
 
 /** URL of the bundle's folder; defined by the bundler, not declared when the sources run. */
-declare const SWITCHYARD_BUNDLE: string | undefined;
+declare const JUNCTOR_BUNDLE: string | undefined;
 
 /** URL of the folder that holds package.json. The bundler sets every module's `import.meta.url` to this file's. */
 export const root: URL = new URL('../', import.meta.url);
 
 /** Path of the command's launcher. */
-export const commandFile: string = fileURLToPath(new URL('engine/cli/switchyard.js', root));
+export const commandFile: string = fileURLToPath(new URL('engine/cli/junctor.js', root));
 
 /** URL of the running bundle's folder; `undefined` when the sources run. */
-export const bundle: URL | undefined =
-  typeof SWITCHYARD_BUNDLE === 'undefined' ? undefined : new URL(SWITCHYARD_BUNDLE);
+export const bundle: URL | undefined = typeof JUNCTOR_BUNDLE === 'undefined' ? undefined : new URL(JUNCTOR_BUNDLE);
 
 /** URL from which a thread or process can load a module: `name` in the bundle, `source` in the sources. */
 export const moduleUrl = (name: string, source: string): URL =>

@@ -1,4 +1,4 @@
-/** The public API for custom transformers, exported as `switchyard/transformer`. Changes break users' modules; additions don't. */
+/** The public API for custom transformers, exported as `junctor/transformer`. Changes break users' modules; additions don't. */
 export * as rx from 'rxjs';
 export { type Static, Type } from 'typebox';
 export type { RouteQuestion } from './config/custom/load-router.ts';

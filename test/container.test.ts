@@ -81,7 +81,7 @@ test('the image runs as an unprivileged user, takes signals, and tells its healt
     'a number, so that an orchestrator can see that it is not root',
   );
   t.deepEqual(restsOf(stage, 'STOPSIGNAL'), ['SIGTERM']);
-  t.deepEqual(restsOf(stage, 'VOLUME'), [envOf(stage).SWITCHYARD_HOME ?? '']);
+  t.deepEqual(restsOf(stage, 'VOLUME'), [envOf(stage).JUNCTOR_HOME ?? '']);
   t.is(
     words(restsOf(stage, 'ENTRYPOINT')[0] ?? '')[0],
     'node',
@@ -111,7 +111,7 @@ test('compose: no key, no service; nothing writable but the data and /tmp', asyn
   const text = await read('compose.yaml');
   for (const line of [
     /^ +- ['"]127\.0\.0\.1:3456:3456['"]$/m,
-    /^ +SWITCHYARD_APIKEY: \$\{SWITCHYARD_APIKEY:\?.+\}$/m,
+    /^ +JUNCTOR_APIKEY: \$\{JUNCTOR_APIKEY:\?.+\}$/m,
     /^ +read_only: true$/m,
     /^ +- data:\/data$/m,
     /^ +- no-new-privileges:true$/m,
@@ -123,7 +123,7 @@ test('compose: no key, no service; nothing writable but the data and /tmp', asyn
 
 /** A folder with the image's `/app`, whose packages are links into `packages`, and an empty `/data`. */
 const imageFolder = async (t: ExecutionContext, packages: string): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-image-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-image-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const app = join(folder, 'app');
   await mkdir(app);
@@ -147,8 +147,8 @@ test("the image's files are enough: its commands start the service, find it heal
   const env = {
     PATH: process.env.PATH ?? '',
     ...envOf(stage),
-    SWITCHYARD_HOME: data,
-    SWITCHYARD_PORT: String(await freePort('127.0.0.1')),
+    JUNCTOR_HOME: data,
+    JUNCTOR_PORT: String(await freePort('127.0.0.1')),
   };
   const begin = (command: readonly string[], more = {}) => {
     const [program = '', ...args] = command.map((word) => word.replace(/^\/app\//, `${app}/`));
@@ -173,9 +173,9 @@ test("the image's files are enough: its commands start the service, find it heal
   t.is(keyless.code, 1);
   t.regex(keyless.err, /APIKEY must be set/);
 
-  const service = begin(start, { SWITCHYARD_APIKEY: 'a-key-of-mine' });
+  const service = begin(start, { JUNCTOR_APIKEY: 'a-key-of-mine' });
   // Its own answer is asked for until it comes; the test's time limit ends the wait.
-  const url = `http://127.0.0.1:${env.SWITCHYARD_PORT}/health`;
+  const url = `http://127.0.0.1:${env.JUNCTOR_PORT}/health`;
   while (!(await fetch(url).catch(() => undefined)) && service.child.exitCode === null) await wait(100);
   // The file that tells where it answers is written just after.
   let code: number | null = 1;
@@ -207,7 +207,7 @@ mount --bind "$packages" image/node_modules
 mount --bind "$image/app" app
 mount --bind "$config" config
 mount -t proc proc proc
-chroot . node /app/engine/cli/switchyard.js --version >&2
+chroot . node /app/engine/cli/junctor.js --version >&2
 mount -t tmpfs -o size=1g,mode=2775,gid="$user" data data
 mount -t tmpfs -o size=64m,mode=1777 tmp tmp
 for path in usr image/node_modules app config .; do mount -o remount,bind,ro "$path"; done
@@ -252,13 +252,13 @@ test("the pod's specification works as it is written, in namespaces", async (t) 
   await symlink('..data/config.json', join(config, 'config.json'));
 
   const address = '10.1.2.3';
-  const secret = { SWITCHYARD_KEY: 'a-key', SWITCHYARD_STORE: 'redis://127.0.0.1:6379', ANTHROPIC_API_KEY: 'k' };
+  const secret = { JUNCTOR_KEY: 'a-key', JUNCTOR_STORE: 'redis://127.0.0.1:6379', ANTHROPIC_API_KEY: 'k' };
   const env = {
     ...envOf(stage),
     PATH: '/usr/bin',
     ...Object.fromEntries(spec.env.map(({ name, value }) => [name, value])),
     ...secret,
-    SWITCHYARD_FLEET_KEY: '01'.repeat(32),
+    JUNCTOR_FLEET_KEY: '01'.repeat(32),
   };
   const user = String(securityContext.runAsUser);
   const child = spawn(

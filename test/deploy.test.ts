@@ -26,16 +26,16 @@ const at = (value: Json | undefined, ...path: readonly string[]): Json | undefin
   path.reduce<Json | undefined>((node, name) => (isJsonObject(node) ? node[name] : undefined), value);
 
 const env = {
-  SWITCHYARD_KEY: 'a-key',
-  SWITCHYARD_STORE: 'redis://valkey:6379',
-  SWITCHYARD_FLEET_KEY: '01'.repeat(32),
+  JUNCTOR_KEY: 'a-key',
+  JUNCTOR_STORE: 'redis://valkey:6379',
+  JUNCTOR_FLEET_KEY: '01'.repeat(32),
   ANTHROPIC_API_KEY: 'k',
 };
 
 /** What the templates of the chart use of Helm's language. */
 const render = (template: string, values: JsonObject): string =>
   template.replace(/\{\{ (toJson )?(?:\.([\w.]+)|\(toJson \.([\w.]+)\)) \}\}/g, (_, quoted, plain, inner) => {
-    const found = at({ Values: values, Release: { Name: 'switchyard' } }, ...String(plain ?? inner).split('.'));
+    const found = at({ Values: values, Release: { Name: 'junctor' } }, ...String(plain ?? inner).split('.'));
     const text = inner === undefined ? found : JSON.stringify(found);
     return quoted === undefined ? String(text) : JSON.stringify(text);
   });
@@ -43,15 +43,15 @@ const render = (template: string, values: JsonObject): string =>
 const label = 'app.kubernetes.io/name';
 
 test('the chart makes the same objects as the Kubernetes base does', async (t) => {
-  const values = await yaml('helm/switchyard/values.yaml');
-  const names = await readdir(join(folder, 'helm/switchyard/templates'));
+  const values = await yaml('helm/junctor/values.yaml');
+  const names = await readdir(join(folder, 'helm/junctor/templates'));
   const { resources } = await yaml('kubernetes/base/kustomization.yaml');
   t.deepEqual(
     names.filter((name) => name !== 'config-map.yaml').toSorted(),
     [...(Array.isArray(resources) ? resources : [])].toSorted(),
   );
   for (const name of names) {
-    const text = render(await read(`helm/switchyard/templates/${name}`), values);
+    const text = render(await read(`helm/junctor/templates/${name}`), values);
     t.false(text.includes('{{'), name);
     const made = objectIn(parse(text));
     if (name === 'config-map.yaml') {
@@ -61,7 +61,7 @@ test('the chart makes the same objects as the Kubernetes base does', async (t) =
     }
     // What kustomize adds: the label, and selectors of it.
     const base = structuredClone(await yaml(`kubernetes/base/${name}`));
-    const labels = { [label]: 'switchyard' };
+    const labels = { [label]: 'junctor' };
     Object.assign(objectIn(base.metadata), { labels });
     const spec = objectIn(base.spec);
     if (name === 'deployment.yaml') {

@@ -271,7 +271,7 @@ for (const provider of Object.keys(overflows)) {
 
     const streamed = await post('/v1/responses', { input: 'x', stream: true });
     t.is(streamed.status, 200);
-    t.is(streamed.headers.get('x-switchyard-route'), from);
+    t.is(streamed.headers.get('x-junctor-route'), from);
     t.regex(streamed.headers.get('content-type') ?? '', /^text\/event-stream/);
     const text = await streamed.text();
     const { stop, error } = readResponsesStream(text);
@@ -282,7 +282,7 @@ for (const provider of Object.keys(overflows)) {
 
     const plainResponse = await post('/v1/responses', { input: 'x' });
     t.is(plainResponse.status, 400);
-    t.is(plainResponse.headers.get('x-switchyard-route'), from);
+    t.is(plainResponse.headers.get('x-junctor-route'), from);
     t.like(await plainResponse.json(), { error: { code: 'context_length_exceeded' } });
 
     for (const stream of [false, true]) {

@@ -13,9 +13,9 @@ const root = resolve(import.meta.dirname, '..');
 const execute = promisify(execFile);
 
 /** Where the packed gateway is installed. */
-const folder = await mkdtemp(join(tmpdir(), 'switchyard-package-'));
+const folder = await mkdtemp(join(tmpdir(), 'junctor-package-'));
 const packages = join(folder, 'node_modules');
-const gateway = join(packages, '@switchyard/gateway');
+const gateway = join(packages, 'junctor');
 
 /** The environment without what an npm around the tests says of itself. */
 const env = Object.fromEntries(
@@ -89,14 +89,14 @@ for (const { server, args } of [
   test(`the installed command serves requests and the interface, with a custom transformer (${server || 'default'})`, async (t) => {
     const upstream = await startUpstream(() => jsonAnswer(answer));
     t.teardown(upstream.close);
-    const { bin }: { readonly bin: { readonly switchyard: string } } = JSON.parse(
+    const { bin }: { readonly bin: { readonly junctor: string } } = JSON.parse(
       readFileSync(join(gateway, 'package.json'), 'utf8'),
     );
-    const rig = await commandRig(t, configFor(upstream.url), join(gateway, bin.switchyard));
+    const rig = await commandRig(t, configFor(upstream.url), join(gateway, bin.junctor));
     await copyFile(join(root, 'docs/examples/house-rules.ts'), join(rig.home, 'house-rules.ts'));
     const before = await filesIn(gateway);
 
-    const service = rig.begin(args, { env: { SWITCHYARD_HTTP: server } });
+    const service = rig.begin(args, { env: { JUNCTOR_HTTP: server } });
     await service.says('Try it:');
     const address = addressIn(service.out());
     if (server === 'node') t.regex(service.out(), /HTTP server +node:http/);
@@ -138,12 +138,11 @@ for (const { module, skipLibCheck } of [
   { module: 'preserve', skipLibCheck: true },
 ]) {
   test(`a user's own compiler finds what is wrong in a custom transformer, and nothing else (${module})`, async (t) => {
-    const home = await mkdtemp(join(tmpdir(), 'switchyard-types-'));
+    const home = await mkdtemp(join(tmpdir(), 'junctor-types-'));
     t.teardown(() => rm(home, { recursive: true, force: true }));
     await symlink(packages, join(home, 'node_modules'), 'junction');
-    const types = ['@switchyard/gateway'];
     // The language's own declarations are no matter of the package's.
-    const compilerOptions = { strict: true, noEmit: true, skipLibCheck, skipDefaultLibCheck: true, module, types };
+    const compilerOptions = { strict: true, noEmit: true, skipLibCheck, skipDefaultLibCheck: true, module };
     await writeFile(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
     for (const name of ['house-rules.ts', 'mask-words.ts', 'look-up.ts']) {
       await copyFile(join(root, 'docs/examples', name), join(home, name));
@@ -152,7 +151,7 @@ for (const { module, skipLibCheck } of [
     await writeFile(join(home, 'wrong.ts'), good.replace('...request, system }', '...request, system: rules }'));
     await writeFile(
       join(home, 'wrong-event.ts'),
-      "import type { ModelEvent } from '@switchyard/gateway/transformer';\nexport const event: ModelEvent = { type: 'text' };\n",
+      "import type { ModelEvent } from 'junctor/transformer';\nexport const event: ModelEvent = { type: 'text' };\n",
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const failed = await t.throwsAsync<Error & { readonly stdout: string }>(

@@ -37,7 +37,7 @@ newcomer() {
     # What the service before printed must not be taken for this one's, which may open the file later.
     : >"$out"
     set -m
-    env -u CI HOME="$home" SWITCHYARD_HTTP="$http" SWITCHYARD_PORT=0 npm start --silent >"$out" 2>&1 &
+    env -u CI HOME="$home" JUNCTOR_HTTP="$http" JUNCTOR_PORT=0 npm start --silent >"$out" 2>&1 &
     service=$!
     set +m
     # The first start builds the interface and the service.
@@ -45,7 +45,7 @@ newcomer() {
       ! grep -q 'Try it:' "$out" && kill -0 "$service" 2>/dev/null || break
       sleep 0.1
     done
-    address=$(sed -nE 's/^Switchyard listens on //p' "$out")
+    address=$(sed -nE 's/^Junctor listens on //p' "$out")
     # What the README says is printed: with this folder and address, and with the reason for this HTTP server.
     block text 1 | sed "s#http://127.0.0.1:3456#$address#; s#~#$home#; s#HTTP server .*#HTTP server #" | while IFS= read -r line; do
       grep -qF -- "$line" "$out" || { echo "newcomer: not printed: $line"; cat "$out"; exit 1; }
@@ -80,7 +80,7 @@ install_by_npm() {
   [ -e node_modules/@esbuild/darwin-arm64 ] || { echo "newcomer: npm $1 leaves out the build for a Mac"; exit 1; }
   [ "$(ls node_modules/@esbuild)" = darwin-arm64 ] || { echo "newcomer: npm $1 installs other builds"; exit 1; }
   npm ci "${quiet[@]}" --omit=dev
-  npx --offline switchyard --version >/dev/null || { echo "newcomer: npx of npm $1 finds no switchyard"; exit 1; }
+  npx --offline junctor --version >/dev/null || { echo "newcomer: npx of npm $1 finds no junctor"; exit 1; }
   echo "newcomer: npm $(npm --version) installs the lock file, here and for a Mac"
   cd - >/dev/null
 }

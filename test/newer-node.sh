@@ -39,7 +39,7 @@ prepare() {
 run() {
   local root=$1
   [ -e "$root/prepared" ] || exit 0
-  local tree="$root/switchyard"
+  local tree="$root/junctor"
   rm -rf "$tree"
   mkdir -p "$tree"
   git ls-files -z | xargs -0 tar -cf - | tar -xf - -C "$tree"
@@ -59,7 +59,7 @@ run() {
 }
 
 inside() {
-  chroot "$1" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp CI=true /bin/bash -c "cd /switchyard && $2"
+  chroot "$1" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp CI=true /bin/bash -c "cd /junctor && $2"
 }
 
 release() {

@@ -68,14 +68,14 @@ test('the lock file names no registry', (t) => {
 });
 
 test('npx runs the command of this folder', async (t) => {
-  const cache = await mkdtemp(join(tmpdir(), 'switchyard-npm-'));
+  const cache = await mkdtemp(join(tmpdir(), 'junctor-npm-'));
   t.teardown(() => rm(cache, { recursive: true, force: true }));
   const manifest: { readonly name: string; readonly version: string } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
   t.regex(manifest.name, /^@/, 'a name without a scope could be another package of a registry');
   // Without a registry: what isn't here isn't fetched from elsewhere.
-  const run = spawnSync('npx', ['--offline', 'switchyard', '--version'], {
+  const run = spawnSync('npx', ['--offline', 'junctor', '--version'], {
     cwd: root,
     env: { ...process.env, npm_config_cache: cache, npm_config_update_notifier: 'false' },
     encoding: 'utf8',

@@ -9,7 +9,7 @@ import { isMissing } from './support/redis.ts';
 import { sseAnswer, startUpstream } from './support/upstream.ts';
 
 /** Streams at a time; the figure of the documentation is for 300. */
-const clients = Number(process.env.SWITCHYARD_UPGRADE_STREAMS ?? 15);
+const clients = Number(process.env.JUNCTOR_UPGRADE_STREAMS ?? 15);
 
 const key = 'administrator';
 const withKey = { authorization: `Bearer ${key}` };

@@ -29,7 +29,7 @@ export const openApiDocument = (routes: readonly DocumentedRoute[], version: str
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Switchyard', version, description: 'A gateway that routes requests for language models.' },
+    info: { title: 'Junctor', version, description: 'A gateway that routes requests for language models.' },
     paths,
     components: {
       securitySchemes: {

@@ -1,4 +1,4 @@
-import { Type, transformer } from 'switchyard/transformer';
+import { Type, transformer } from 'junctor/transformer';
 
 /** Puts the house's rules in front of every system prompt, and keeps the temperature down. */
 export default transformer({

@@ -1,5 +1,5 @@
+import { type ModelRequest, rx, Type, transformer } from 'junctor/transformer';
 import { fromFetch } from 'rxjs/fetch';
-import { type ModelRequest, rx, Type, transformer } from 'switchyard/transformer';
 
 /** Asks a service of yours what it knows about the newest question, and hands that to the model. */
 export default transformer({

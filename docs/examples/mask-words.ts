@@ -1,4 +1,4 @@
-import { type ModelEvent, machine, Type, transformer } from 'switchyard/transformer';
+import { type ModelEvent, machine, Type, transformer } from 'junctor/transformer';
 
 /** Text that has come but isn't sent yet: a word may go on in the next piece. */
 interface State {

@@ -1,4 +1,4 @@
-import { type ModelRequest, rx, transformer } from 'switchyard/transformer';
+import { type ModelRequest, rx, transformer } from 'junctor/transformer';
 
 type Part = ModelRequest['system'][number];
 const redact = (part: Part): Part => ({ ...part, text: part.text.replaceAll(/\b\d{16}\b/g, '[card]') });

@@ -1,4 +1,4 @@
-import type { RouteQuestion } from 'switchyard/transformer';
+import type { RouteQuestion } from 'junctor/transformer';
 
 /** Sends requests with many tools or a long prompt to a model that handles them; the rules decide for all others. */
 export default async ({ request, tokens }: RouteQuestion) =>

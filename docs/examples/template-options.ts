@@ -1,4 +1,4 @@
-import { transformer } from 'switchyard/transformer';
+import { transformer } from 'junctor/transformer';
 
 /** Has a server's chat template think when the client asks for it, and names the kind of request in a header. */
 export default transformer({

@@ -23,7 +23,7 @@ interface ClientOptions {
 }
 
 /**
- * `switchyard client add NAME`: adds a client to `CLIENTS` and prints its key, which isn't stored. Where the configuration's file
+ * `junctor client add NAME`: adds a client to `CLIENTS` and prints its key, which isn't stored. Where the configuration's file
  * can't be written, prints the line to add instead.
  */
 export const addClient = async (cli: Cli, name: string, options: ClientOptions): Promise<void> => {
@@ -41,7 +41,7 @@ export const addClient = async (cli: Cli, name: string, options: ClientOptions):
   cli.print(key);
   const notice = before && firstClientNotice(before);
   if (notice === undefined) return;
-  cli.warn(`${notice}. For those that use the gateway now, \`switchyard client add existing-tools\` makes a key.`);
+  cli.warn(`${notice}. For those that use the gateway now, \`junctor client add existing-tools\` makes a key.`);
 };
 
 const entryOf = (
@@ -74,7 +74,7 @@ const entryOf = (
 /** A text that isn't a number is unchanged: the check of the configuration reports it. */
 const numberOf = (text: string): Json => (/^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text);
 
-/** `switchyard client revoke NAME`: removes a client. A running service refuses its key by the time this returns. */
+/** `junctor client revoke NAME`: removes a client. A running service refuses its key by the time this returns. */
 export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
   const before = await configOrNone(cli);
   const written = await changeClients(cli, (clients) => {
@@ -101,7 +101,7 @@ const untilServed = async (cli: Cli, isRight: (names: readonly Json[]) => boolea
 /** The configuration before a change; `undefined` if it can't be used, which the change itself reports. */
 const configOrNone = (cli: Cli): Promise<Config | undefined> => usableConfig(cli).catch(() => undefined);
 
-/** `switchyard client list`: prints the clients, their limits and, if the service runs, what they used. */
+/** `junctor client list`: prints the clients, their limits and, if the service runs, what they used. */
 export const listClients = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
   const { clients = [] } = await usableConfig(cli);
   const answer = await askService(cli);
@@ -188,7 +188,7 @@ const describePeriod = (period: Json | undefined): string => {
   return `${requests} requests, ${Number(input) + Number(output)} tokens, ${least}${Number(cost) / nanoPerUsd} USD`;
 };
 
-/** `switchyard client hash`: prints the digest of a key on standard input, for a key that was made elsewhere. */
+/** `junctor client hash`: prints the digest of a key on standard input, for a key that was made elsewhere. */
 export const hashKey = async (cli: Cli): Promise<void> => {
   const key = (await readText(process.stdin)).trim();
   if (key === '') throw new CommandError('There is no key on standard input.');

@@ -10,15 +10,15 @@ import { claudeCodeRouter } from './import/field-tables.ts';
 type RunCommand = (command: (cli: Cli) => Promise<unknown>) => Promise<void>;
 
 /** The text printed for a command's error: its message, without a stack. */
-export const failureText = (error: unknown): string => `switchyard: ${messageOf(error).trim()}`;
+export const failureText = (error: unknown): string => `junctor: ${messageOf(error).trim()}`;
 
 const folders = (): Option =>
   new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');
 const asJson = (): Option => new Option('--json', 'print JSON');
 
-/** The command `switchyard`. What its commands do is run by `run`; it resolves to the exit code, if that isn't 0. */
+/** The command `junctor`. What its commands do is run by `run`; it resolves to the exit code, if that isn't 0. */
 export const createProgram = (run: RunCommand): Command => {
-  const program = new Command('switchyard')
+  const program = new Command('junctor')
     .description('A gateway that routes requests to language models.')
     .version(version)
     .enablePositionalOptions();

@@ -5,7 +5,7 @@ import type { Cli } from './cli.ts';
 import { offlineGateway } from './offline-gateway.ts';
 
 /**
- * `switchyard config check`: prints every fault and warning of the configuration. Applies the same checks as a running service.
+ * `junctor config check`: prints every fault and warning of the configuration. Applies the same checks as a running service.
  * Returns the exit code: 1 if there are faults.
  */
 export const checkConfig = async (
@@ -32,5 +32,5 @@ const formatLine = (kind: string, finding: Finding): string => `${kind.padEnd(8)
 
 const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;
 
-/** `switchyard config schema`: prints the JSON Schema of `config.json`. */
+/** `junctor config schema`: prints the JSON Schema of `config.json`. */
 export const printSchema = (cli: Cli): void => cli.print(schemaText());

@@ -16,7 +16,7 @@ import { connectionTo, locateService, reachService, type ServiceLocation, withou
 import { openRunFiles } from './run-files.ts';
 
 /**
- * `switchyard run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
+ * `junctor run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
  * for a program ended by a signal, 128 plus the signal's number, as shells do.
  */
 export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
@@ -25,7 +25,7 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
   const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
   if (known?.setUpByHand) {
-    const how = `\`switchyard env --for ${known.name}\` prints what belongs there`;
+    const how = `\`junctor env --for ${known.name}\` prints what belongs there`;
     throw new CommandError(`${known.about} can be directed to the gateway by its own settings only: ${how}.`);
   }
   const matching = known ? [known] : plainClients;
@@ -69,7 +69,7 @@ const waitFor = (command: string, args: readonly string[], variables: Environmen
   });
 };
 
-/** `switchyard env --for …`: prints the variables, or the configuration fragment, for a client program. */
+/** `junctor env --for …`: prints the variables, or the configuration fragment, for a client program. */
 export const printEnv = async (
   cli: Cli,
   { for: name, shell = 'posix', context }: { readonly for: string; readonly shell?: string; readonly context?: string },
@@ -78,7 +78,7 @@ export const printEnv = async (
   if (!client) throw new CommandError(`--for must be one of ${clients.map((row) => row.name).join(', ')}.`);
   if (!isShell(shell)) throw new CommandError(`--shell must be one of ${shells.join(', ')}.`);
   const located = await locateService(cli);
-  if (located.found.type !== 'running') cli.warn('Switchyard is not running; these values apply once it is.');
+  if (located.found.type !== 'running') cli.warn('Junctor is not running; these values apply once it is.');
   const connection = {
     ...(await accessTo(cli, located)),
     ...(context !== undefined && { context: tokensOf(context) }),
@@ -126,7 +126,7 @@ const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: 
 
 const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Promise<void> => {
   for (const { file, always, names } of await overruling(cli, client, variables)) {
-    const way = always ? '' : `, or use \`switchyard run ${client.commands[0] ?? ''}\``;
+    const way = always ? '' : `, or use \`junctor run ${client.commands[0] ?? ''}\``;
     cli.warn(`${file} sets ${names}, which wins over these variables. Remove it there${way}.`);
   }
   const unset = Object.keys(variables).filter((name) => variables[name] === '' && cli.env[name]);
@@ -143,7 +143,7 @@ const accessTo = async ({ home }: Cli, located: ServiceLocation): Promise<Servic
     const found = findDestination(config, text);
     return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);
   });
-  const byRules = { id: routedName, title: 'Switchyard, by its rules', facts: commonFacts(usual.map(factsOf)) };
+  const byRules = { id: routedName, title: 'Junctor, by its rules', facts: commonFacts(usual.map(factsOf)) };
   const models = [byRules, ...modelNames(config, { factsOf })].map(offered);
   return { ...connection, context: models[0]?.context, maxOutput: models[0]?.maxOutput, models };
 };
@@ -165,7 +165,7 @@ const isShell = (name: string): name is Shell => shells.some((shell) => shell ==
 
 type Shell = (typeof shells)[number];
 
-/** Formats variables for evaluation: `eval "$(switchyard env --for …)"`. An empty value unsets the variable. */
+/** Formats variables for evaluation: `eval "$(junctor env --for …)"`. An empty value unsets the variable. */
 const shellLines = (variables: Readonly<Record<string, string>>, shell: Shell): readonly string[] =>
   shell === 'json'
     ? [JSON.stringify(variables, null, 2)]

@@ -10,7 +10,7 @@ import { type Cli, CommandError } from './cli.ts';
 import { usableConfig } from './offline-config.ts';
 import { offlineGateway } from './offline-gateway.ts';
 
-/** Options of `switchyard explain`. */
+/** Options of `junctor explain`. */
 interface ExplainOptions {
   readonly client?: string;
   readonly model?: string;
@@ -22,7 +22,7 @@ interface ExplainOptions {
 }
 
 /**
- * `switchyard explain`: prints the route and the upstream request for a client request. Uses the configuration on disk; sends
+ * `junctor explain`: prints the route and the upstream request for a client request. Uses the configuration on disk; sends
  * nothing.
  */
 export const explainRequest = async (cli: Cli, file: string | undefined, options: ExplainOptions): Promise<void> => {

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const home = process.env.SWITCHYARD_HOME || join(homedir(), '.switchyard');
+const home = process.env.JUNCTOR_HOME || join(homedir(), '.junctor');
 
 const isHealthy = async () => {
-  const { baseUrl } = JSON.parse(readFileSync(join(home, 'switchyard.pid'), 'utf8'));
+  const { baseUrl } = JSON.parse(readFileSync(join(home, 'junctor.pid'), 'utf8'));
   const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(3000) });
   return response.ok;
 };

@@ -49,7 +49,7 @@ interface ServiceManager {
 }
 
 const systemctl = (...args: readonly string[]): Command => ['systemctl', '--user', ...args];
-const unit = 'switchyard.service';
+const unit = 'junctor.service';
 
 const managers: Partial<Record<NodeJS.Platform, (userHome: string) => ServiceManager>> = {
   linux: (userHome) => ({
@@ -74,7 +74,7 @@ const managers: Partial<Record<NodeJS.Platform, (userHome: string) => ServiceMan
   },
 };
 
-/** `switchyard service print`: writes the file that `install` would install to standard output. */
+/** `junctor service print`: writes the file that `install` would install to standard output. */
 export const printService = async (cli: Cli, options: ServiceOptions): Promise<void> => {
   const installation = installationOf(cli, options, await locateService(cli));
   const { platform = process.platform } = options;
@@ -83,7 +83,7 @@ export const printService = async (cli: Cli, options: ServiceOptions): Promise<v
 };
 
 /**
- * `switchyard service install`: has the user's service manager run the service. Replaces only a file of its own. On Windows it
+ * `junctor service install`: has the user's service manager run the service. Replaces only a file of its own. On Windows it
  * prints the commands to run, and fails.
  */
 export const installService = async (cli: Cli, options: ServiceOptions): Promise<void> => {
@@ -101,7 +101,7 @@ export const installService = async (cli: Cli, options: ServiceOptions): Promise
   const { found } = located;
   if (earlier === undefined && found.type === 'running') {
     throw new CommandError(
-      `Switchyard is already running on ${cli.home} (process ${found.pid}). Stop it first with \`switchyard stop\`.`,
+      `Junctor is already running on ${cli.home} (process ${found.pid}). Stop it first with \`junctor stop\`.`,
     );
   }
   if (installation.args[0]?.includes('/_npx/')) {
@@ -137,12 +137,12 @@ const offerVariables = async (cli: Cli, { withVariables = false }: ServiceOption
   }
 };
 
-/** `switchyard service uninstall`: stops the service and removes its file, if it is our own. */
+/** `junctor service uninstall`: stops the service and removes its file, if it is our own. */
 export const uninstallService = async (cli: Cli, options: ServiceOptions): Promise<void> => {
   const { platform = process.platform } = options;
   if (platform === 'win32') {
-    cli.print('Unregister-ScheduledTask -TaskName Switchyard');
-    throw new CommandError('Nothing was removed. Run `switchyard stop`, and the command above in PowerShell.');
+    cli.print('Unregister-ScheduledTask -TaskName Junctor');
+    throw new CommandError('Nothing was removed. Run `junctor stop`, and the command above in PowerShell.');
   }
   const { file, disable, forget } = managerOn(platform, cli);
   if ((await ownFile(file)) === undefined) return cli.print(`The service is not installed: there is no ${file}.`);
@@ -150,13 +150,12 @@ export const uninstallService = async (cli: Cli, options: ServiceOptions): Promi
   await rm(file);
   await runAll(cli, forget);
   cli.print(`Removed ${file}.`);
-  if (!isStopped) cli.print('`switchyard stop` stops the service, if it is running.');
+  if (!isStopped) cli.print('`junctor stop` stops the service, if it is running.');
 };
 
 const managerOn = (platform: NodeJS.Platform, { env }: Cli): ServiceManager => {
   const manager = managers[platform]?.(env.HOME || homedir());
-  if (!manager)
-    throw new CommandError(`There is no service file for ${platform}; \`switchyard start\` runs the service.`);
+  if (!manager) throw new CommandError(`There is no service file for ${platform}; \`junctor start\` runs the service.`);
   return manager;
 };
 
@@ -174,8 +173,8 @@ const installationOf = (
     node: process.execPath,
     args: [commandFile, 'start', ...folders],
     env: {
-      ...(env.SWITCHYARD_HOME && { SWITCHYARD_HOME: home }),
-      ...(env.SWITCHYARD_CONFIG && { SWITCHYARD_CONFIG: configFile(home, env) }),
+      ...(env.JUNCTOR_HOME && { JUNCTOR_HOME: home }),
+      ...(env.JUNCTOR_CONFIG && { JUNCTOR_CONFIG: configFile(home, env) }),
     },
     home,
     stopSeconds: Math.ceil((leaveMs + drainMs) / 1000) + marginSeconds,
@@ -191,7 +190,7 @@ const installationOf = (
 const ownFile = async (file: string): Promise<string | undefined> => {
   const text = await readFile(file, 'utf8').catch(ifMissing(undefined));
   if (text === undefined || text.includes(mark)) return text;
-  throw new CommandError(`${file} was not written by \`switchyard service install\`: move it away first.`);
+  throw new CommandError(`${file} was not written by \`junctor service install\`: move it away first.`);
 };
 
 const execute = promisify(execFile);

@@ -13,7 +13,7 @@ import { offlineGateway } from './offline-gateway.ts';
 import { callService, locateService } from './reach-service.ts';
 
 /**
- * `switchyard models`: lists every model name that a request may use, what is known of it, and the routes that lead to it. With
+ * `junctor models`: lists every model name that a request may use, what is known of it, and the routes that lead to it. With
  * `refresh`, asks the providers for their lists first: through the service if it runs.
  */
 export const listModels = async (

@@ -20,5 +20,5 @@ const program = createProgram(async (command) => {
   }
 });
 
-// `npx @switchyard/gateway` runs the service.
+// `npx junctor` runs the service.
 await program.parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, 'start']);

@@ -6,7 +6,7 @@ import { changeConfig } from './change-config.ts';
 import { type Cli, CommandError } from './cli.ts';
 
 /**
- * `switchyard providers find`: prints the model servers that run on this machine. With `add`, those that no provider names yet
+ * `junctor providers find`: prints the model servers that run on this machine. With `add`, those that no provider names yet
  * become providers.
  */
 export const findProviders = async (

@@ -49,8 +49,8 @@ export const reachService = async (cli: Pick<Cli, 'home' | 'env'>): Promise<Serv
   const located = await locateService(cli);
   if (located.found.type === 'running') return located;
   if (located.found.type === 'silent')
-    throw new CommandError(`Switchyard is not responding (process ${located.found.pid}).`);
-  throw new CommandError(`Switchyard is not running. Start it with \`switchyard start --daemon\`.`);
+    throw new CommandError(`Junctor is not responding (process ${located.found.pid}).`);
+  throw new CommandError(`Junctor is not running. Start it with \`junctor start --daemon\`.`);
 };
 
 /** Response of an `/api` endpoint. */
@@ -78,7 +78,7 @@ export const callService = async (
 /** The service's address and key for a client. Has a placeholder key if the service requires none. */
 export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): Pick<ServiceAccess, 'baseUrl' | 'apiKey'> => ({
   baseUrl,
-  apiKey: apiKey ?? 'switchyard',
+  apiKey: apiKey ?? 'junctor',
 });
 
 /** `NO_PROXY` settings that exempt the service from the user's HTTP proxy. */

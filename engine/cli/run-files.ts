@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeAtomically } from '../config/write-atomically.ts';
 import { isAlive } from '../service/workers/find-service.ts';
 
-/** Files that a program needs while `switchyard run` waits for it. They may hold the gateway's key. */
+/** Files that a program needs while `junctor run` waits for it. They may hold the gateway's key. */
 interface RunFiles {
   /** Writes a file, readable by the user alone; returns its path. */
   readonly write: (name: string, text: string) => Promise<string>;
@@ -25,7 +25,7 @@ export const openRunFiles = (home: string): RunFiles => {
         folders.add(own);
         return path;
       } catch {
-        const temporary = mkdtempSync(join(tmpdir(), 'switchyard-run-'));
+        const temporary = mkdtempSync(join(tmpdir(), 'junctor-run-'));
         folders.add(temporary);
         await writeAtomically(join(temporary, name), text);
         return join(temporary, name);

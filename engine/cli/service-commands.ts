@@ -11,7 +11,7 @@ import { type Cli, CommandError } from './cli.ts';
 import { callService, locateService, reachService, type ServiceLocation } from './reach-service.ts';
 import { buildUi } from './ui.ts';
 
-/** `switchyard start`: runs the service in the foreground until a signal, or in the background with `daemon`. */
+/** `junctor start`: runs the service in the foreground until a signal, or in the background with `daemon`. */
 export const startService = async (
   cli: Cli,
   {
@@ -40,16 +40,16 @@ const graceMs = 10_000;
 const forceMs = 2_000;
 
 /**
- * `switchyard stop`: stops the service after its streams have ended, or at once with `force`. Returns when the process has
+ * `junctor stop`: stops the service after its streams have ended, or at once with `force`. Returns when the process has
  * exited. Signals only a process that it has confirmed to be the service.
  */
 export const stop = async (cli: Cli, { force = false }: { readonly force?: boolean }): Promise<void> => {
   const located = await locateService(cli);
   const { found, config } = located;
-  if (found.type === 'none') return cli.print('Switchyard is not running.');
+  if (found.type === 'none') return cli.print('Junctor is not running.');
   if (found.type === 'stale') {
     removePidFile(cli.home, found.pid);
-    return cli.print(`Switchyard is not running. Removed the stale file ${pidPath(cli.home)} of process ${found.pid}.`);
+    return cli.print(`Junctor is not running. Removed the stale file ${pidPath(cli.home)} of process ${found.pid}.`);
   }
   const { pid } = found;
   await confirm(located, pid);
@@ -63,9 +63,9 @@ export const stop = async (cli: Cli, { force = false }: { readonly force?: boole
   const { leaveMs, drainMs } = (config ?? defaultSettings()).timeouts;
   if (!(await exitsWithin(pid, 1_000))) cli.warn('Waiting for active streams to finish …');
   if (!(await exitsWithin(pid, leaveMs + drainMs + graceMs))) {
-    throw new CommandError(`Process ${pid} is still running. Use \`switchyard stop --force\` to stop it at once.`);
+    throw new CommandError(`Process ${pid} is still running. Use \`junctor stop --force\` to stop it at once.`);
   }
-  cli.print(`Stopped Switchyard (process ${pid}).`);
+  cli.print(`Stopped Junctor (process ${pid}).`);
 };
 
 /** Checks that the service at the address has this PID: ports and PIDs are reused. Throws a `CommandError` if not. */
@@ -89,7 +89,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   if (isAlive(pid)) process.kill(pid, name);
 };
 
-/** `switchyard restart`: replaces the serving processes and reloads the configuration; no request is lost. */
+/** `junctor restart`: replaces the serving processes and reloads the configuration; no request is lost. */
 export const restart = async (cli: Cli): Promise<void> => {
   const located = await reachService(cli);
   const { status, body } = await callService(located, 'POST', '/api/restart');
@@ -108,7 +108,7 @@ const startMs = 60_000;
 const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readonly string[]): Promise<void> => {
   const earlier = await findService(home);
   if (earlier.type === 'running') {
-    throw new CommandError(`Switchyard is already running on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
+    throw new CommandError(`Junctor is already running on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
   }
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const logPath = join(home, 'start.log');
@@ -122,8 +122,8 @@ const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readon
     // Cleared, so that a service started by npm outlives npm.
     env: {
       ...env,
-      SWITCHYARD_HOME: home,
-      SWITCHYARD_CONFIG: configFile(home, env),
+      JUNCTOR_HOME: home,
+      JUNCTOR_CONFIG: configFile(home, env),
       npm_lifecycle_event: undefined,
     },
   });
@@ -140,16 +140,16 @@ const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readon
     const found = await findService(home);
     if (found.type !== 'running' || found.pid !== child.pid) continue;
     child.unref();
-    print(`Switchyard is running on ${found.baseUrl} (process ${found.pid}).`);
+    print(`Junctor is running on ${found.baseUrl} (process ${found.pid}).`);
     return;
   }
-  throw new CommandError(`Switchyard did not respond within ${startMs / 1000} s; see ${logPath}.`);
+  throw new CommandError(`Junctor did not respond within ${startMs / 1000} s; see ${logPath}.`);
 };
 
 /** Error message from the end of the log; it may span several lines. */
 const failureMessage = (logPath: string): string => {
   const text = readFileSync(logPath, 'utf8').trim();
-  const prefix = '\nswitchyard: ';
+  const prefix = '\njunctor: ';
   const at = `\n${text}`.lastIndexOf(prefix);
   const message = at < 0 ? (text.split('\n').at(-1) ?? '') : text.slice(at - 1 + prefix.length);
   return message || `The service exited without a message; see ${logPath}.`;

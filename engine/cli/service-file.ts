@@ -15,7 +15,7 @@ export interface Installation {
 }
 
 /** The first words of a service file; a file without them isn't ours to replace or remove. */
-export const mark = 'Written by `switchyard service install`';
+export const mark = 'Written by `junctor service install`';
 
 /** Where the service finds secrets: lines of the form `NAME='value'`. */
 export const secretsFile = ({ home }: Pick<Installation, 'home'>): string => join(home, 'service.env');
@@ -31,9 +31,9 @@ export const systemdUnit = (installation: Installation): string => {
     ? ['/bin/sh', '-c', 'exec "$0" "$@"', node, ...args]
     : [node, ...args];
   const command = [systemdWord(program), ...words.map((word) => systemdWord(word).replaceAll('$', '$$$$'))].join(' ');
-  return `# ${mark}, which replaces it. Own settings: systemctl --user edit switchyard
+  return `# ${mark}, which replaces it. Own settings: systemctl --user edit junctor
 [Unit]
-Description=Switchyard, a gateway for language models
+Description=Junctor, a gateway for language models
 StartLimitIntervalSec=60
 StartLimitBurst=10
 
@@ -50,7 +50,7 @@ KillMode=mixed
 KillSignal=SIGTERM
 # Longer than streams may take when the service stops (TIMEOUTS); install again after changing that.
 TimeoutStopSec=${stopSeconds}
-SyslogIdentifier=switchyard
+SyslogIdentifier=junctor
 UMask=0077
 NoNewPrivileges=yes
 LockPersonality=yes
@@ -67,7 +67,7 @@ WantedBy=default.target
 const systemdWord = (text: string): string => `"${text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 
 /** Name of the launchd job. */
-export const launchdLabel = 'local.switchyard';
+export const launchdLabel = 'local.junctor';
 
 /** Reads the secrets, if there are any, and becomes the service. launchd has no file of variables. */
 const withSecrets = 'if [ -f "$1" ]; then set -a; . "$1"; set +a; fi; shift; exec "$@"';
@@ -75,7 +75,7 @@ const withSecrets = 'if [ -f "$1" ]; then set -a; . "$1"; set +a; fi; shift; exe
 /** A launchd agent. Source: launchd.plist(5). */
 export const launchdPlist = (installation: Installation): string => {
   const { node, args, env, home, stopSeconds } = installation;
-  const program = ['/bin/sh', '-c', withSecrets, 'switchyard', secretsFile(installation), node, ...args];
+  const program = ['/bin/sh', '-c', withSecrets, 'junctor', secretsFile(installation), node, ...args];
   const log = join(home, 'start.log');
   const variables = Object.entries(env).map(([name, value]) => `    <key>${name}</key>\n    ${xmlText(value)}\n`);
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -126,8 +126,8 @@ export const windowsCommands = ({ node, args, env }: Installation): string => {
   return `${variables.join('')}$action = New-ScheduledTaskAction -Execute ${powerShellText(node)} -Argument ${powerShellText(words)}
 $trigger = New-ScheduledTaskTrigger -AtLogOn -User "$env:USERDOMAIN\\$env:USERNAME"
 $settings = New-ScheduledTaskSettingsSet -ExecutionTimeLimit ([TimeSpan]::Zero) -RestartCount 10 -RestartInterval (New-TimeSpan -Minutes 1) -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries
-Register-ScheduledTask -TaskName Switchyard -Action $action -Trigger $trigger -Settings $settings
-Start-ScheduledTask -TaskName Switchyard
+Register-ScheduledTask -TaskName Junctor -Action $action -Trigger $trigger -Settings $settings
+Start-ScheduledTask -TaskName Junctor
 `;
 };
 

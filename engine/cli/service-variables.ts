@@ -19,7 +19,7 @@ const networkNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Variables that override fields of the configuration. */
-const overrideNames = ['SWITCHYARD_HOST', 'SWITCHYARD_PORT', 'SWITCHYARD_APIKEY', 'SWITCHYARD_HTTP'];
+const overrideNames = ['JUNCTOR_HOST', 'JUNCTOR_PORT', 'JUNCTOR_APIKEY', 'JUNCTOR_HTTP'];
 
 /**
  * The variables of this shell that an installed service would lack: those of proxies and certificates, and those that the

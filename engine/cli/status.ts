@@ -5,7 +5,7 @@ import { callService, locateService, type ServiceLocation } from './reach-servic
 /** Exit statuses of `status`. Source: Linux Standard Base, "Init Script Actions". */
 const exitCodes = { running: 0, silent: 4, stale: 1, none: 3 } as const;
 
-/** `switchyard status`: prints the state and facts of the service. Returns the exit code. */
+/** `junctor status`: prints the state and facts of the service. Returns the exit code. */
 export const status = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<number> => {
   const located = await locateService(cli);
   const { found } = located;
@@ -50,15 +50,15 @@ const factsOnly = ({ found, config, baseUrl }: ServiceLocation, facts: JsonObjec
 
 const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject, fleet: JsonObject): readonly string[] => {
   const { found } = located;
-  if (found.type === 'none') return ['Switchyard is not running.'];
+  if (found.type === 'none') return ['Junctor is not running.'];
   if (found.type === 'stale') {
-    return [`Switchyard is not running. Process ${found.pid} left a stale file; \`switchyard stop\` removes it.`];
+    return [`Junctor is not running. Process ${found.pid} left a stale file; \`junctor stop\` removes it.`];
   }
-  if (found.type === 'silent') return [`Switchyard ${silences[found.state]} (process ${found.pid}).`];
+  if (found.type === 'silent') return [`Junctor ${silences[found.state]} (process ${found.pid}).`];
   const { providers, workers, restarts, http } = factsOnly(located, facts);
   const pids = Array.isArray(workers) ? workers.map(pidOf) : [];
   return [
-    `Switchyard is running on ${located.baseUrl}`,
+    `Junctor is running on ${located.baseUrl}`,
     `  port           ${new URL(located.baseUrl).port}`,
     `  process        ${found.pid}, since ${dateOf(found.startedAtMs)}${restarts ? `, restarted ${restarts}×` : ''}`,
     ...(pids.length > 0 ? [`  workers        ${pids.join(', ')}`] : []),

@@ -7,7 +7,7 @@ import { root } from '../paths.ts';
 import type { Cli } from './cli.ts';
 import { reachService } from './reach-service.ts';
 
-/** `switchyard ui`: opens the web interface in the browser; with `print`, only prints its URL. */
+/** `junctor ui`: opens the web interface in the browser; with `print`, only prints its URL. */
 export const openUi = async (cli: Cli, { print = false }: { readonly print?: boolean }): Promise<void> => {
   const { baseUrl } = await reachService(cli);
   const url = `${baseUrl}/ui`;

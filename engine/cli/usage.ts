@@ -3,7 +3,7 @@ import { readUsageQuery, usageCsv, usageReport } from '../observe/usage/report.t
 import type { UsageFigures, UsageReport, UsageStep } from '../observe/usage/schema.ts';
 import { type Cli, CommandError } from './cli.ts';
 
-/** Options of `switchyard usage`, as typed. */
+/** Options of `junctor usage`, as typed. */
 interface UsageOptions {
   readonly by?: string;
   readonly since?: string;
@@ -14,7 +14,7 @@ interface UsageOptions {
   readonly csv?: boolean;
 }
 
-/** `switchyard usage`: prints requests, tokens and cost over time. Reads the files, so the service need not run. */
+/** `junctor usage`: prints requests, tokens and cost over time. Reads the files, so the service need not run. */
 export const printUsage = async (
   cli: Cli,
   { by, since, until, step, times = false, json = false, csv = false }: UsageOptions,

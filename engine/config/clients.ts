@@ -18,7 +18,7 @@ export const ruleRoute = 'rule/';
 const keyBytes = 32;
 
 /** A new key, in the form that tools and the masking of logs take for one. */
-export const newClientKey = (): string => `sk-switchyard-${randomBytes(keyBytes).toString('base64url')}`;
+export const newClientKey = (): string => `sk-junctor-${randomBytes(keyBytes).toString('base64url')}`;
 
 /** The digest of a key, in the form that `CLIENTS` holds. */
 export const hashedKey = (key: string): string => hashPrefix + hash('sha256', key, 'hex');
@@ -69,7 +69,7 @@ export const readClients = (
     if (!isHashedKey(given)) {
       findings.fault(
         `${at}.key`,
-        'must be sha256: and 64 hexadecimal digits; for a plain key, `switchyard client hash` prints them',
+        'must be sha256: and 64 hexadecimal digits; for a plain key, `junctor client hash` prints them',
       );
     } else if (sameKey !== undefined) findings.fault(`${at}.key`, `is the key of ${sameKey} too`);
     keys.set(given, at);

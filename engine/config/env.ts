@@ -175,7 +175,7 @@ const writtenTexts = (source: JsonObject): ReadonlySet<string> => {
 const reference = /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g;
 
 /** Environment variables that override configuration fields, for containers and process managers. */
-const envOverrides = { SWITCHYARD_HOST: 'HOST', SWITCHYARD_PORT: 'PORT', SWITCHYARD_APIKEY: 'APIKEY' } as const;
+const envOverrides = { JUNCTOR_HOST: 'HOST', JUNCTOR_PORT: 'PORT', JUNCTOR_APIKEY: 'APIKEY' } as const;
 
 /** A configuration with its references resolved, and the unset ones. */
 interface InterpolatedConfig {

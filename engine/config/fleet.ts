@@ -60,9 +60,9 @@ const listOf = (
     : value.map((text, index) => ({ text: text.trim(), at: memberPath(at, index) }));
 
 /** The variable with the keys that seal what is kept on disk. */
-const stateKeyVariable = 'SWITCHYARD_STATE_KEY';
+const stateKeyVariable = 'JUNCTOR_STATE_KEY';
 
-/** Reads the keys of `SWITCHYARD_STATE_KEY`, which are separated by commas. Throws a message for users. */
+/** Reads the keys of `JUNCTOR_STATE_KEY`, which are separated by commas. Throws a message for users. */
 export const readStateKeys = (env: Environment): readonly Buffer[] => {
   const texts = (env[stateKeyVariable] ?? '').split(',').map((text) => text.trim());
   return texts.filter(Boolean).map((text) => {

@@ -18,7 +18,7 @@ export const configSchema = (): JsonObject => {
   ]);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Switchyard configuration',
+    title: 'Junctor configuration',
     ...rest,
     properties: Object.fromEntries(written),
   };

@@ -22,12 +22,12 @@ type ConfigRead =
       readonly warnings: readonly Finding[];
     };
 
-/** Absolute path of the configuration's folder: `SWITCHYARD_HOME`, else `.switchyard` in the user's home. */
-export const configHome = (env: Environment): string => resolve(env.SWITCHYARD_HOME || join(homedir(), '.switchyard'));
+/** Absolute path of the configuration's folder: `JUNCTOR_HOME`, else `.junctor` in the user's home. */
+export const configHome = (env: Environment): string => resolve(env.JUNCTOR_HOME || join(homedir(), '.junctor'));
 
-/** Absolute path of the configuration file: `SWITCHYARD_CONFIG`, else `config.json` in its folder. */
+/** Absolute path of the configuration file: `JUNCTOR_CONFIG`, else `config.json` in its folder. */
 export const configFile = (home: string, env: Environment): string => {
-  const named = env.SWITCHYARD_CONFIG?.trim();
+  const named = env.JUNCTOR_CONFIG?.trim();
   return named ? resolve(named) : join(home, 'config.json');
 };
 
@@ -40,7 +40,7 @@ export const readConfig = async (home: string, env: Environment): Promise<Config
     const code = errorCode(error) ?? 'unknown error';
     const isNamed = configFile(home, env) !== configFile(home, {});
     if (code === 'ENOENT' && !isNamed) return { type: 'missing' };
-    const message = code === 'ENOENT' ? "doesn't exist: SWITCHYARD_CONFIG names it" : `can't be read (${code})`;
+    const message = code === 'ENOENT' ? "doesn't exist: JUNCTOR_CONFIG names it" : `can't be read (${code})`;
     return { type: 'invalid', faults: [{ path: '', message }], warnings: [] };
   }
   return readConfigText(text, env);

@@ -525,7 +525,7 @@ export const ClientFile = Type.Object({
 export type ClientFile = Static<typeof ClientFile>;
 
 const fleetDescription = 'What several machines share: breakers, limits and reasoning.';
-const secretExample = '$SWITCHYARD_FLEET_KEY';
+const secretExample = '$JUNCTOR_FLEET_KEY';
 const storeExample = 'rediss://$STORE_USER:$STORE_PASSWORD@valkey.example:6379';
 
 /** `FLEET`: what several machines share. */
@@ -537,7 +537,7 @@ export const FleetFile = Type.Object(
     }),
     primary: text("The primary's name, if the addresses are sentinels.", 'mymaster'),
     ca: text("File of the certificates, in PEM, that sign the store's; absent: those of Node.js.", '/certs/ca.pem'),
-    name: Type.String({ description: 'Tells fleets in one store apart.', default: 'switchyard' }),
+    name: Type.String({ description: 'Tells fleets in one store apart.', default: 'junctor' }),
     key: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 10 })], {
       description:
         '32 bytes as base64 or hexadecimal digits, the same on all machines; a list: the first seals, all open.',
@@ -576,7 +576,7 @@ export const TelemetryFile = Type.Object(
       collectorExample,
     ),
     headers: values('Headers that exports have in addition.', { authorization: 'Bearer $COLLECTOR_TOKEN' }),
-    service: text('The name of the service; default: `OTEL_SERVICE_NAME`, else `switchyard`.', 'switchyard-eu'),
+    service: text('The name of the service; default: `OTEL_SERVICE_NAME`, else `junctor`.', 'junctor-eu'),
     traces: flag('Whether spans are sent.', true),
     metrics: flag('Whether metrics are sent.', true),
     ratio: Type.Number({
@@ -613,7 +613,7 @@ export const ServiceSettings = Type.Object({
   }),
   APIKEY: text(
     'The key for all routes, which clients must send. Required if HOST is not a loopback address.',
-    '$SWITCHYARD_KEY',
+    '$JUNCTOR_KEY',
   ),
   CLIENTS: Type.Optional(
     Type.Array(ClientFile, {

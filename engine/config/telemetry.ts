@@ -77,7 +77,7 @@ export const telemetrySettings = (
   return {
     endpoint,
     headers: { ...Object.fromEntries(envHeaders), ...configured?.headers },
-    service: configured?.service ?? (env.OTEL_SERVICE_NAME?.trim() || 'switchyard'),
+    service: configured?.service ?? (env.OTEL_SERVICE_NAME?.trim() || 'junctor'),
     traces: configured?.traces ?? true,
     metrics: configured?.metrics ?? true,
     ratio: configured?.ratio ?? 1,

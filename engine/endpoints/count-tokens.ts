@@ -159,7 +159,7 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
   return {
     type: 'whole',
     status: 200,
-    headers: { ...jsonHeaders, ...routeHeaders(ready), 'x-switchyard-count': by },
+    headers: { ...jsonHeaders, ...routeHeaders(ready), 'x-junctor-count': by },
     body: JSON.stringify(body),
   };
 };

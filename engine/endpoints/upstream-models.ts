@@ -62,7 +62,7 @@ const fetchPage = (
   const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
-    'user-agent': 'switchyard',
+    'user-agent': 'junctor',
     ...credentials,
   };
   const { timeouts } = provider;

@@ -21,11 +21,11 @@ type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type
 type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
 
 /** The header for a key of the gateway where a client sends its own credentials for a provider in the usual ones. */
-export const gatewayKeyHeader = 'x-switchyard-api-key';
+export const gatewayKeyHeader = 'x-junctor-api-key';
 
 /**
  * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct. If
- * there is `x-switchyard-api-key`, it alone counts.
+ * there is `x-junctor-api-key`, it alone counts.
  * Compares digests in constant time, so that timing reveals neither a key nor its length; a digest finds its client in a table,
  * whose timing reveals nothing that leads to a key. Without any keys, all requests are keyless, whatever they carry: many tools
  * always send some key.

@@ -21,19 +21,19 @@ export interface ChosenServer {
  * Chooses uWebSockets.js where one of its builds can run, else `node:http`. `wanted`: `uws` or `node`; empty: either. Throws a
  * one-line error for another value, where `uws` can't run, and where its native build isn't the recorded one.
  */
-export const chooseServer = (wanted = process.env.SWITCHYARD_HTTP ?? '', load = loadUws): ChosenServer => {
-  if (wanted === 'node') return nodeServer('SWITCHYARD_HTTP=node');
+export const chooseServer = (wanted = process.env.JUNCTOR_HTTP ?? '', load = loadUws): ChosenServer => {
+  if (wanted === 'node') return nodeServer('JUNCTOR_HTTP=node');
   if (wanted !== '' && wanted !== 'uws') {
-    throw new Error(`SWITCHYARD_HTTP=${wanted} is unknown: set it to "uws" or "node", or leave it unset.`);
+    throw new Error(`JUNCTOR_HTTP=${wanted} is unknown: set it to "uws" or "node", or leave it unset.`);
   }
   try {
     const { uws, version, warning } = load();
-    const reason = wanted === 'uws' ? 'SWITCHYARD_HTTP=uws' : `uWebSockets.js ${version} runs here`;
+    const reason = wanted === 'uws' ? 'JUNCTOR_HTTP=uws' : `uWebSockets.js ${version} runs here`;
     return { facts: { server: 'uws', reason }, warning, create: (events) => new UwsServer(uws, events) };
   } catch (error) {
     if (!(error instanceof UwsUnavailable)) throw error;
     if (wanted === 'uws') {
-      throw new Error(`SWITCHYARD_HTTP=uws is not possible. ${error.message} Without it, node:http serves.`, {
+      throw new Error(`JUNCTOR_HTTP=uws is not possible. ${error.message} Without it, node:http serves.`, {
         cause: error,
       });
     }

@@ -10,7 +10,7 @@ import { freshBuild, lockBuild, recordBuild } from './stale-build.js';
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const cache = join(root, 'node_modules', '.cache', 'switchyard');
+const cache = join(root, 'node_modules', '.cache', 'junctor');
 const record = join(cache, 'manifest.json');
 const key = `${root} ${process.versions.node}`;
 

@@ -75,7 +75,7 @@ export const bundleOptions = (root, outdir) => ({
   banner: { js: banner },
   define: {
     'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'engine/paths.ts')).href),
-    SWITCHYARD_BUNDLE: JSON.stringify(`${pathToFileURL(outdir).href}/`),
+    JUNCTOR_BUNDLE: JSON.stringify(`${pathToFileURL(outdir).href}/`),
   },
   logLevel: 'silent',
 });
@@ -90,11 +90,11 @@ const movable = (root, outdir) => ({
   banner: {
     js: [
       banner,
-      "const switchyardBundle = new URL('./', import.meta.url).href;",
-      `const switchyardPaths = new URL('${relative(outdir, join(root, 'engine/paths.ts')).replaceAll('\\', '/')}', switchyardBundle).href;`,
+      "const junctorBundle = new URL('./', import.meta.url).href;",
+      `const junctorPaths = new URL('${relative(outdir, join(root, 'engine/paths.ts')).replaceAll('\\', '/')}', junctorBundle).href;`,
     ].join('\n'),
   },
-  define: { 'import.meta.url': 'switchyardPaths', SWITCHYARD_BUNDLE: 'switchyardBundle' },
+  define: { 'import.meta.url': 'junctorPaths', JUNCTOR_BUNDLE: 'junctorBundle' },
 });
 
 /**

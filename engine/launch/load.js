@@ -9,7 +9,7 @@ import { bundleUrl, hasSources } from './bundle.js';
  * @returns {Promise<void>}
  */
 export const load = async (name, source) => {
-  const bundle = hasSources && process.env.SWITCHYARD_BUNDLE === 'off' ? undefined : await bundleUrl();
+  const bundle = hasSources && process.env.JUNCTOR_BUNDLE === 'off' ? undefined : await bundleUrl();
   if (bundle !== undefined) {
     await import(`${bundle}${name}.mjs`);
     return;

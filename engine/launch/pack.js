@@ -1,6 +1,6 @@
 // @ts-check
 // Builds the contents of the package before packing: `dist` with the bundle, the declarations of
-// `switchyard/transformer` and the configuration's schema; and the web interface.
+// `junctor/transformer` and the configuration's schema; and the web interface.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,11 +24,6 @@ const input = ['engine/transformer-api.ts', '--rootDir', 'engine', '--ignoreConf
 const language = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
 const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
 node(tsc, ...input, ...language, ...strict, '--declaration', '--emitDeclarationOnly', '--outDir', types);
-// Custom modules import the name `switchyard/transformer`, which the gateway resolves.
-writeFileSync(
-  join(types, 'index.d.ts'),
-  "declare module 'switchyard/transformer' {\n  export * from '@switchyard/gateway/transformer';\n}\n",
-);
 
 writeFileSync(join(dist, 'config.schema.json'), node(join(dist, 'main.mjs'), 'config', 'schema'));
 node(join(root, 'ui/build.js'));

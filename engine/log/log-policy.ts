@@ -50,7 +50,7 @@ const maxFiles = 3;
  */
 const serverMaxBytes = 46_000_000;
 
-/** The server log: `{home}/logs/switchyard-{YYYYMMDD}{HH}{MM}{SS}.log`, rotated daily or at 50 MB; three files are kept. */
+/** The server log: `{home}/logs/junctor-{YYYYMMDD}{HH}{MM}{SS}.log`, rotated daily or at 50 MB; three files are kept. */
 export const serverLogPolicy = (home: string, now: () => Date = () => new Date()): LogPolicy => {
   const folder = join(home, 'logs');
   let lastMs = 0;
@@ -80,10 +80,10 @@ export const serverLogPolicy = (home: string, now: () => Date = () => new Date()
   };
 };
 
-const prefix = 'switchyard';
-const pattern = /^switchyard-\d{14}\.log$/;
+const prefix = 'junctor';
+const pattern = /^junctor-\d{14}\.log$/;
 
-/** Whether a file name in `logs/` belongs to the server log: `switchyard-{YYYYMMDD}{HH}{MM}{SS}.log`. */
+/** Whether a file name in `logs/` belongs to the server log: `junctor-{YYYYMMDD}{HH}{MM}{SS}.log`. */
 export const isServerLogName = (name: string): boolean => pattern.test(name);
 
 /** The name of a server log file started at `at`, in local time. */

@@ -35,7 +35,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
-      'user-agent': 'switchyard',
+      'user-agent': 'junctor',
       ...plan.graph.callUpstream.work({
         apiKey,
         baseUrl: target.baseUrl,

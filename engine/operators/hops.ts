@@ -4,7 +4,7 @@ import type { Headers } from '../model/protocol.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
 /** Lists the gateways that a request has passed. */
-const header = 'x-switchyard-hops';
+const header = 'x-junctor-hops';
 
 /** The longest list; a chain of gateways that don't keep their names would not end otherwise. */
 const maxHops = 8;

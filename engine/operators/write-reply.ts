@@ -155,12 +155,12 @@ const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]
 export const routeHeaders = ({ resolution, context, progress }: Routed): Headers => {
   const { provider, model, scenario } = resolution;
   const route = { ...routeHeader({ provider: provider.name, model, scenario }), ...attemptsHeaders(progress) };
-  return context.losses.size === 0 ? route : { ...route, 'x-switchyard-loss': lossHeader(context.losses.list) };
+  return context.losses.size === 0 ? route : { ...route, 'x-junctor-loss': lossHeader(context.losses.list) };
 };
 
 /** The header that shows the destination. */
 const routeHeader = ({ provider, model, scenario }: NonNullable<Fault['from']>): Headers => ({
-  'x-switchyard-route': `${headerText(provider)},${headerText(model)};${headerText(scenario)}`,
+  'x-junctor-route': `${headerText(provider)},${headerText(model)};${headerText(scenario)}`,
 });
 
 /** Clients choose a model's name, and their HTTP libraries limit the length of a header. */
@@ -243,7 +243,7 @@ const maxName = 128;
 
 /** The header that lists failed attempts in at most 1 KiB: `p,m=503; q,n=429; +2`. Empty if there were none. */
 const attemptsHeaders = ({ failed }: Pick<ReplyProgress, 'failed'>): Headers =>
-  failed.length === 0 ? none : { 'x-switchyard-attempts': attemptsHeader(failed) };
+  failed.length === 0 ? none : { 'x-junctor-attempts': attemptsHeader(failed) };
 
 const attemptsHeader = (failed: readonly FailedAttempt[]): string => {
   let free = maxAttemptsHeader - '; +9999'.length;

@@ -6,7 +6,7 @@ import type { ClientModel } from '../model/model-catalog.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 
 /** The owner of names that the gateway's own rules resolve. */
-const gateway = 'switchyard';
+const gateway = 'junctor';
 
 /** Options for the names of a client. */
 interface NamesOptions {
@@ -97,11 +97,11 @@ export const destinationName = ({ provider, model, pool }: Destination): string 
   pool?.name ?? `${provider.name},${model}`;
 
 /** The prefix of every alias. A protocol may put another word before it. */
-const mark = 'switchyard-';
+const mark = 'junctor-';
 
 /** A model name of characters that every client accepts, and its destination. */
 interface Alias extends Destination {
-  /** `switchyard-<route>`, `switchyard-<provider>-<model>` or `switchyard-<pool>`. */
+  /** `junctor-<route>`, `junctor-<provider>-<model>` or `junctor-<pool>`. */
   readonly name: string;
   /** The destinations that may answer instead. */
   readonly fallbacks: readonly Destination[];
@@ -155,4 +155,4 @@ export const aliasDestination = (model: string, config: Config): Destination | u
   return found && { provider: found.provider, model: found.model, pool: found.pool };
 };
 
-const alias = /^(?:[a-z]+[-/])?(switchyard-.+)$/i;
+const alias = /^(?:[a-z]+[-/])?(junctor-.+)$/i;

@@ -226,7 +226,7 @@ interface UntaggedRequest {
 }
 
 /**
- * Removes `<SWITCHYARD-MODEL>provider,model</SWITCHYARD-MODEL>` from the system prompt, also under claude-code-router's name
+ * Removes `<JUNCTOR-MODEL>provider,model</JUNCTOR-MODEL>` from the system prompt, also under claude-code-router's name
  * `CCR-SUBAGENT-MODEL`. Texts that become empty are removed too, since vendors refuse them.
  */
 export const extractModelTag = (request: ModelRequest): UntaggedRequest => {
@@ -250,7 +250,7 @@ export const extractModelTag = (request: ModelRequest): UntaggedRequest => {
   return { destination, at: at ?? 'system', request: { ...request, system } };
 };
 
-const tag = /<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g;
+const tag = /<(JUNCTOR-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g;
 
 /** Searches for a fixed text first, which is faster: prompts are long, and few have a tag. */
 const isTagged = ({ text }: TextPart): boolean => text.includes('-MODEL>') && text.search(tag) >= 0;

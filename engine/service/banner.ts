@@ -24,7 +24,7 @@ export const banner = ({ baseUrl, config, file, demo, http }: BannerFacts): stri
     `-d '${JSON.stringify(body)}'`,
   ];
   return [
-    `Switchyard listens on ${baseUrl}`,
+    `Junctor listens on ${baseUrl}`,
     `  web interface  ${baseUrl}/ui`,
     `  configuration  ${file}${demo ? ' (not there yet: add a provider in the web interface, or write the file)' : ''}`,
     `  providers      ${providers.join('; ') || 'none'}`,

@@ -325,7 +325,7 @@ const reportLocalServers = async (
 ): Promise<void> => {
   const found = await findLocalServers(places);
   for (const server of found) report(`found ${describeServer(server)}`);
-  if (found.length > 0) report('`switchyard providers find --add` adds what was found; so does the web interface.');
+  if (found.length > 0) report('`junctor providers find --add` adds what was found; so does the web interface.');
 };
 
 /** Opens the telemetry export. Loads its code only if telemetry is on. */

@@ -50,7 +50,7 @@ test('POST adds a client, whose key works at once; DELETE revokes it', async (t)
   };
   const added = await ask('POST', '', { name: 'a', limits: { streams: 2 } });
   t.is(added.status, 200);
-  t.regex(added.body.key, /^sk-switchyard-[\w-]{43}$/);
+  t.regex(added.body.key, /^sk-junctor-[\w-]{43}$/);
   t.is((await sdkAsks.chat(baseUrl, added.body.key, 'any')).status, 200);
   const file = await readFile(join(home, 'config.json'), 'utf8');
   t.true(file.includes(hashedKey(added.body.key)));
@@ -106,7 +106,7 @@ test('the first client ends keyless use and says so, the last one brings it back
   t.like(await ask('GET'), { isKeyNeeded: true, keyRefusals: 3 });
   const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
   for (const reason of ['missing_key', 'wrong_key', 'not_direct'])
-    t.true(metrics.includes(`switchyard_key_refusals_total{reason="${reason}"} 1`), metrics);
+    t.true(metrics.includes(`junctor_key_refusals_total{reason="${reason}"} 1`), metrics);
   t.notRegex((await ask('DELETE', '/a')).message, /last client/);
   t.regex((await ask('DELETE', '/b')).message, /That was the last client: the model routes need no key any more\.$/);
   t.false('CLIENTS' in JSON.parse(await readFile(join(home, 'config.json'), 'utf8')));

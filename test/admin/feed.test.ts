@@ -80,7 +80,7 @@ for (const server of ['uws', 'node']) {
   test(`the feed begins with the whole state and sends what is new, and ends when the service stops: ${server}`, async (t) => {
     const upstream = await upstreamFor(t);
     const { begin } = await commandRig(t, configOf(upstream.url));
-    const service = begin(['start'], { env: { SWITCHYARD_HTTP: server } });
+    const service = begin(['start'], { env: { JUNCTOR_HTTP: server } });
     await service.says('listens on');
     const baseUrl = addressIn(service.out());
     await send(baseUrl, 'one');

@@ -7,7 +7,7 @@ import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/ups
 
 /** Two stages that leave their names in the request and in the answer, in the order in which they run. */
 const marking = (name: string): string => `
-  import { machine } from 'switchyard/transformer';
+  import { machine } from 'junctor/transformer';
   export default {
     name: '${name}',
     request: (request) => ({ ...request, system: [...request.system, { type: 'text', text: '${name}' }] }),

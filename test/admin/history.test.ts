@@ -79,7 +79,7 @@ test('an export has what the search finds: as lines, and as a HAR with the bodie
   for (const id of ['one', 'two', 'three']) await send(baseUrl, 'any', id);
   await send(baseUrl, 'p,bad', 'failed');
   const body = bodyOf('any');
-  const headers = { 'x-request-id': 'seen', 'x-switchyard-capture': '1', 'x-api-key': 'the-key-of-the-client' };
+  const headers = { 'x-request-id': 'seen', 'x-junctor-capture': '1', 'x-api-key': 'the-key-of-the-client' };
   await (await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })).text();
   const lines = await fetch(`${baseUrl}/api/history/export?status=ok`);
   t.is(lines.headers.get('content-disposition'), 'attachment; filename="requests.jsonl"');

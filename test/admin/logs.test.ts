@@ -20,8 +20,8 @@ import { openLogs } from '../../engine/log/open-logs.ts';
 import { until } from '../support/until.ts';
 import { apiKey, jsonOf, type Rig, serveRoutes, temporaryFolder } from './rig.ts';
 
-const server = 'switchyard-20260131093000.log';
-const older = 'switchyard-20260130093000.log';
+const server = 'junctor-20260131093000.log';
+const older = 'junctor-20260130093000.log';
 
 /** A config directory with logs, and with all sorts of things that aren't logs. */
 const makeHome = (t: ExecutionContext): string => {
@@ -39,10 +39,10 @@ const makeHome = (t: ExecutionContext): string => {
   write('secret.log', 'secret', 1);
   write('logs/other.log', 'secret', 1);
   write('logs/.roll/server/log.1.log', 'secret', 1);
-  symlinkSync(join(home, 'config.json'), join(home, 'logs', 'switchyard-20260101000000.log'));
-  symlinkSync(home, join(home, 'logs', 'switchyard-20260101000001.log'));
-  mkdirSync(join(home, 'logs', 'switchyard-20260101000002.log'));
-  execFileSync('mkfifo', [join(home, 'logs', 'switchyard-20260101000003.log')]);
+  symlinkSync(join(home, 'config.json'), join(home, 'logs', 'junctor-20260101000000.log'));
+  symlinkSync(home, join(home, 'logs', 'junctor-20260101000001.log'));
+  mkdirSync(join(home, 'logs', 'junctor-20260101000002.log'));
+  execFileSync('mkfifo', [join(home, 'logs', 'junctor-20260101000003.log')]);
   return home;
 };
 
@@ -112,9 +112,9 @@ const confined = [
   `./${server}`,
   'other.log',
   'logs/other.log',
-  'switchyard-20260131093000.log.1',
-  'switchyard-2026013109300.log',
-  'switchyard-20260131093001.log',
+  'junctor-20260131093000.log.1',
+  'junctor-2026013109300.log',
+  'junctor-20260131093001.log',
   '.roll/server/log.1.log',
   'logs/.roll/server/log.1.log',
   'config.json/../app.log',
@@ -125,7 +125,7 @@ const confined = [
   'file:///etc/passwd',
   '%2e%2e%2fconfig.json',
   'app%2elog',
-  '~/.switchyard/app.log',
+  '~/.junctor/app.log',
   '{home}',
   '{home}/',
   '{home}/config.json',
@@ -137,8 +137,8 @@ const confined = [
   '{home}/logs/.roll/server/log.1.log',
   // A link to a file, a link to a folder, a folder, a pipe.
   ...['0', '1', '2', '3'].flatMap((digit) => [
-    `switchyard-2026010100000${digit}.log`,
-    `{home}/logs/switchyard-2026010100000${digit}.log`,
+    `junctor-2026010100000${digit}.log`,
+    `{home}/logs/junctor-2026010100000${digit}.log`,
   ]),
 ];
 
@@ -235,7 +235,7 @@ test('only the end of a large file is sent, with the number of omitted bytes', a
   const size = (line.length + 1) * count;
   const answer = await ask('/api/logs');
   const lines = await jsonOf<string[]>(answer);
-  t.is(answer.headers.get('x-switchyard-log-omitted'), String(size - 16 * 1024 * 1024));
+  t.is(answer.headers.get('x-junctor-log-omitted'), String(size - 16 * 1024 * 1024));
   t.is(lines.length, Math.floor((16 * 1024 * 1024) / (line.length + 1)));
   t.true(lines.every((entry) => entry === line));
   const newest = await jsonOf<string[]>(await ask('/api/logs?limit=1000'));

@@ -9,12 +9,12 @@ test('GET /metrics requires the key', async (t) => {
   const { port } = await serve(t, metricsRoutes(metrics), { apiKey: 'secret' });
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);
-  t.false((await refused.body.text()).includes('switchyard_'));
+  t.false((await refused.body.text()).includes('junctor_'));
   metrics.started('chat').finished(200);
   const answer = await request(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: 'Bearer secret' } });
   t.is(answer.statusCode, 200);
   t.is(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
   const text = await answer.body.text();
-  t.regex(text, /^switchyard_requests_total\{route="chat",.*status="200"\} 1$/m);
+  t.regex(text, /^junctor_requests_total\{route="chat",.*status="200"\} 1$/m);
   t.true(text.endsWith('\n'));
 });

@@ -18,10 +18,10 @@ const ids = [
   'q,m',
   'm',
   'x/y',
-  'anthropic-switchyard-default',
-  'anthropic-switchyard-p-m',
-  'anthropic-switchyard-p-x-y',
-  'anthropic-switchyard-q-m',
+  'anthropic-junctor-default',
+  'anthropic-junctor-p-m',
+  'anthropic-junctor-p-x-y',
+  'anthropic-junctor-q-m',
 ];
 
 const catalogue = createCatalogue(undefined);
@@ -58,7 +58,7 @@ test('without a version header the list comes at once, each id once', async (t) 
     ids,
   );
   t.deepEqual(data[0], { id: 'p,m', object: 'model', created: Math.floor(startedAtMs / 1000), owned_by: 'p' });
-  t.deepEqual(data[3], { id: 'm', object: 'model', created: Math.floor(startedAtMs / 1000), owned_by: 'switchyard' });
+  t.deepEqual(data[3], { id: 'm', object: 'model', created: Math.floor(startedAtMs / 1000), owned_by: 'junctor' });
 });
 
 const pages: readonly (readonly [query: string, from: number, to: number, more: boolean])[] = [
@@ -66,8 +66,8 @@ const pages: readonly (readonly [query: string, from: number, to: number, more: 
   ['?limit=1000', 0, 9, false],
   ['?limit=2', 0, 2, true],
   ['?limit=2&after_id=p,x/y', 2, 4, true],
-  ['?limit=2&after_id=anthropic-switchyard-p-m', 7, 9, false],
-  ['?after_id=anthropic-switchyard-q-m', 9, 9, false],
+  ['?limit=2&after_id=anthropic-junctor-p-m', 7, 9, false],
+  ['?after_id=anthropic-junctor-q-m', 9, 9, false],
   ['?limit=2&before_id=m', 1, 3, true],
   ['?limit=5&before_id=m', 0, 3, false],
   ['?before_id=p,m', 0, 0, false],
@@ -99,10 +99,10 @@ const titles: Readonly<Record<string, string>> = {
   'q,m': 'm (q)',
   m: 'm',
   'x/y': 'x/y',
-  'anthropic-switchyard-default': 'm (p)',
-  'anthropic-switchyard-p-m': 'm (p)',
-  'anthropic-switchyard-p-x-y': 'x/y (p)',
-  'anthropic-switchyard-q-m': 'm (q)',
+  'anthropic-junctor-default': 'm (p)',
+  'anthropic-junctor-p-m': 'm (p)',
+  'anthropic-junctor-p-x-y': 'x/y (p)',
+  'anthropic-junctor-q-m': 'm (q)',
 };
 
 for (const query of [
@@ -121,12 +121,12 @@ for (const query of [
   });
 }
 
-for (const id of ['switchyard-default', 'claude-switchyard-default', 'anthropic/switchyard-default']) {
+for (const id of ['junctor-default', 'claude-junctor-default', 'anthropic/junctor-default']) {
   test(`an alias can be asked for with another word before it, or none: ${id}`, async (t) => {
     const get = await open(t);
     const { status, body } = await get(`/v1/models/${id}`);
     t.is(status, 200);
-    t.like(body, { id: 'anthropic-switchyard-default' });
+    t.like(body, { id: 'anthropic-junctor-default' });
   });
 }
 

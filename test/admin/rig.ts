@@ -42,7 +42,7 @@ export const serveRoutes = async (
 
 /** A folder that is removed when the test ends. */
 export const temporaryFolder = (t: ExecutionContext): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-admin-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-admin-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };

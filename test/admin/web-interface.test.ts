@@ -111,10 +111,7 @@ test('every endpoint of the interface asks for the key, and none may be kept', a
 test('activity and requests match their schemas; processes are listed', async (t) => {
   const rig = await open(t, quiet);
   const body = { model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
-  t.is(
-    (await rig.ask('POST', '/v1/messages', body, { 'x-switchyard-capture': '1', 'x-request-id': 'one' })).status,
-    200,
-  );
+  t.is((await rig.ask('POST', '/v1/messages', body, { 'x-junctor-capture': '1', 'x-request-id': 'one' })).status, 200);
   const activity = await rig.ask('GET', '/api/activity');
   t.like(activity.body, { process: { pid: process.pid }, inFlightCount: 0 });
   t.is((await rig.ask('GET', '/api/requests')).status, 200);
@@ -348,7 +345,7 @@ test('a configuration is checked without being saved, and its schema is served',
   t.truthy(Object(schema.body.properties).Providers.items.properties.apiKey.description);
 });
 
-const strictModule = `import { transformer, Type } from 'switchyard/transformer';
+const strictModule = `import { transformer, Type } from 'junctor/transformer';
   export default transformer({
     name: 'strict',
     options: Type.Object({ word: Type.String() }),
@@ -502,7 +499,7 @@ test('two editors can not overwrite one another, here or on disk', async (t) => 
 });
 
 test('presets are listed, read, written and removed', async (t) => {
-  const outside = await mkdtemp(join(tmpdir(), 'switchyard-outside-'));
+  const outside = await mkdtemp(join(tmpdir(), 'junctor-outside-'));
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const rig = await open(
     t,
@@ -547,7 +544,7 @@ test('presets are listed, read, written and removed', async (t) => {
   });
   const body = { model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
   const answer = await rig.ask('POST', '/preset/fresh/v1/messages', body);
-  t.is(answer.headers['x-switchyard-route'], 'p,m;default');
+  t.is(answer.headers['x-junctor-route'], 'p,m;default');
   for (const name of ['.hidden', 'a%2Fb', '..%2F..%2Fx', 'a'.repeat(65), 'a%20b']) {
     t.is((await rig.ask('PUT', `/api/presets/${name}`, {})).status, 400, name);
   }
@@ -565,7 +562,7 @@ test('a log is followed by its offset', async (t) => {
   const path = join(rig.home, 'app.log.1');
   const read = async (query = '') => {
     const answer = await rig.ask('GET', `/api/logs?file=app.log.1${query}`);
-    const offset = answer.headers['x-switchyard-log-offset'];
+    const offset = answer.headers['x-junctor-log-offset'];
     return { lines: JSON.parse(answer.text) as string[], offset: Number(offset), headers: answer.headers };
   };
   await writeFile(path, '{"n":1}\n{"n":2}\n');
@@ -573,7 +570,7 @@ test('a log is followed by its offset', async (t) => {
   t.deepEqual([first.lines, first.offset], [['{"n":1}', '{"n":2}'], 16]);
   const idle = await read('&after=16');
   t.deepEqual([idle.lines, idle.offset], [[], 16]);
-  t.is(idle.headers['x-switchyard-log-omitted'], undefined);
+  t.is(idle.headers['x-junctor-log-omitted'], undefined);
   await writeFile(path, '{"n":1}\n{"n":2}\n{"n":3}\n{"n"');
   const more = await read('&after=16');
   t.deepEqual([more.lines, more.offset], [['{"n":3}'], 24]);
@@ -590,11 +587,11 @@ test('a log is followed by its offset', async (t) => {
 });
 
 test('the built interface is served: types, caching, compression, a strict policy; nothing else is', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-ui-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-ui-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, 'assets'));
   const script = `console.log(${JSON.stringify('x'.repeat(5_000))});`;
-  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Yard</title>');
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Overview</title>');
   await writeFile(join(folder, 'assets', 'index-4f2a9b1c.js'), script);
   await writeFile(join(folder, 'assets', 'plain.css'), 'a{}');
   await writeFile(join(folder, 'assets', 'notes.secret'), 'no');
@@ -606,7 +603,7 @@ test('the built interface is served: types, caching, compression, a strict polic
   };
   const page = await ask('/ui');
   t.is(page.status, 200);
-  t.is(page.bytes.toString(), '<!doctype html><title>Yard</title>');
+  t.is(page.bytes.toString(), '<!doctype html><title>Overview</title>');
   t.like(page.headers, {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
@@ -646,7 +643,7 @@ test('the built interface is served: types, caching, compression, a strict polic
 });
 
 test('until the interface is built, its page says so and loads itself again; a new build is served at once', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-ui-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-ui-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const folder = join(home, 'dist');
   const rig = await open(t, quiet, {}, { uiFolder: folder });
@@ -678,5 +675,5 @@ test("a package that has lost its interface's files says so, and what to do", as
   );
   const page = await ask('/ui');
   t.is(page.status, 503);
-  t.regex(await page.text(), /files of the web interface are missing[\s\S]*switchyard stop/);
+  t.regex(await page.text(), /files of the web interface are missing[\s\S]*junctor stop/);
 });

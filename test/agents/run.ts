@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '../..');
 const own = import.meta.dirname;
 /** The newest versions have a folder of their own, so that the locked ones stay. */
-const newestFolder = join(root, 'node_modules/.cache/switchyard-newest-agents');
+const newestFolder = join(root, 'node_modules/.cache/junctor-newest-agents');
 
 /** How long the installation may take: they are half a gigabyte together. */
 const installMs = 600_000;

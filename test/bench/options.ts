@@ -22,7 +22,7 @@ export const readOptions = async (args: readonly string[]): Promise<Options> => 
     allowPositionals: true,
     options: {
       pairs: { type: 'string' },
-      targets: { type: 'string', default: 'switchyard' },
+      targets: { type: 'string', default: 'junctor' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       chart: { type: 'string' },
@@ -46,7 +46,7 @@ export const readOptions = async (args: readonly string[]): Promise<Options> => 
 export const usage = (): string => `npm run bench -- [scene or group …] [options]
 
   --pairs a,b       ${pairs.map(({ name }) => name.replace('→', '-')).join(', ')}
-  --targets a,b     gateways: switchyard, folders of other checkouts, or modules that export a \`target\`
+  --targets a,b     gateways: junctor, folders of other checkouts, or modules that export a \`target\`
   --quick           some 15 s per scene and pair, two pairs: to compare while you work
   --json FILE       the figures
   --chart FILE      a page with bars and the table

@@ -88,12 +88,12 @@ test('the pages for users are read in an hour', (t) => {
 
 test('text: what the service prints at its first start', async (t) => {
   const rig = await commandRig(t);
-  const service = rig.begin(['start'], { env: { SWITCHYARD_PORT: '0' } });
+  const service = rig.begin(['start'], { env: { JUNCTOR_PORT: '0' } });
   await service.says('Try it');
   const printed = service
     .out()
     .replaceAll(addressIn(service.out()), 'http://127.0.0.1:3456')
-    .replaceAll(rig.home, '~/.switchyard')
+    .replaceAll(rig.home, '~/.junctor')
     .split('\n');
   for (const { at, text } of blocksIn('text')) {
     t.deepEqual(
@@ -175,7 +175,7 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
     names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
   );
   const env = Object.fromEntries(
-    ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'SWITCHYARD_KEY'].map((name) => [
+    ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'JUNCTOR_KEY'].map((name) => [
       name,
       'a-key',
     ]),
@@ -184,7 +184,7 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
     COLLECTOR_TOKEN: 'a-token',
     STORE_USER: 'sy',
     STORE_PASSWORD: 'pw',
-    SWITCHYARD_FLEET_KEY: '0123456789abcdef'.repeat(4),
+    JUNCTOR_FLEET_KEY: '0123456789abcdef'.repeat(4),
   });
   const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules) });
   t.teardown(gateway.stop);
@@ -243,9 +243,9 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
   ['npm ci && npm test', 'installs packages, and runs this test'],
   ['docker build', 'needs a container engine'],
   ['docker run', 'needs a container engine'],
-  ['SWITCHYARD_APIKEY=choose-one docker compose up', 'needs a container engine'],
-  ['switchyard service install', 'changes the services of the user'],
-  ['switchyard service uninstall', 'changes the services of the user'],
+  ['JUNCTOR_APIKEY=choose-one docker compose up', 'needs a container engine'],
+  ['junctor service install', 'changes the services of the user'],
+  ['junctor service uninstall', 'changes the services of the user'],
   ['git worktree add', 'installs packages of another version'],
 ];
 
@@ -265,7 +265,7 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
   const tools = join(rig.home, 'tools');
   const programs = new Map([
     ...standIns.map((name) => [name, 'exit 0'] as const),
-    ['switchyard', `exec ${process.execPath} ${bin} "$@"`],
+    ['junctor', `exec ${process.execPath} ${bin} "$@"`],
   ]);
   await mkdir(tools);
   for (const [name, script] of programs) {
@@ -282,8 +282,8 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
   await mkdir(join(rig.home, '.claude-code-router'));
   for (const [path, value] of Object.entries(files)) await writeFile(join(rig.home, path), JSON.stringify(value));
 
-  const { PATH = '', SWITCHYARD_HTTP = '' } = process.env;
-  const env = { PATH: `${tools}:${PATH}`, HOME: rig.home, SWITCHYARD_HOME: rig.home, SWITCHYARD_HTTP };
+  const { PATH = '', JUNCTOR_HTTP = '' } = process.env;
+  const env = { PATH: `${tools}:${PATH}`, HOME: rig.home, JUNCTOR_HOME: rig.home, JUNCTOR_HTTP };
   const shell = (command: string): Promise<string> =>
     new Promise((done) => {
       const child = spawn('bash', ['-eo', 'pipefail', '-c', command], { cwd: rig.home, env });
@@ -293,7 +293,7 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
       child.once('close', (code) => done(code === 0 ? '' : `exit code ${code}: ${out}`));
     });
 
-  const isRunning = (): boolean => existsSync(join(rig.home, 'switchyard.pid'));
+  const isRunning = (): boolean => existsSync(join(rig.home, 'junctor.pid'));
   const start = (args: readonly string[]): Promise<void> => rig.begin(args, { cwd: rig.home }).says('Try it');
 
   const stop = async (): Promise<void> => {
@@ -312,7 +312,7 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
       await writeFile(file, config);
     }
     last = page;
-    if (command.startsWith('switchyard start')) {
+    if (command.startsWith('junctor start')) {
       await stop();
       // The commands that follow are for this service.
       if (command.includes('--daemon')) return shell(command);
@@ -321,11 +321,11 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
     const bench = /^npm run bench(?: --)?(.*)$/.exec(command)?.[1];
     if (bench !== undefined) {
       // The module is imported above; another checkout is any, such as this one.
-      const args = bench.replace('docs/examples/my-gateway.ts', 'switchyard').replace('../before', root);
+      const args = bench.replace('docs/examples/my-gateway.ts', 'junctor').replace('../before', root);
       return readOptions(args.split(' ').filter(Boolean)).then(() => '', String);
     }
     if (!isRunning()) await start(['start']);
-    if (/^switchyard |^lines=/.test(command)) return shell(command);
+    if (/^junctor |^lines=/.test(command)) return shell(command);
     if (command.startsWith('curl ')) {
       const { baseUrl } = JSON.parse((await rig.ask(['status', '--json'])).out);
       return shell(command.replace('curl ', 'curl -sSf ').replaceAll('http://127.0.0.1:3456', baseUrl));
@@ -338,11 +338,11 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
 const runnable = (written: string): string =>
   written
     .replace(
-      /^(?:docker exec switchyard|\/usr\/bin\/)\s?node (?:\/opt\/switchyard\/)?engine\/cli\/switchyard\.js|^npx switchyard/,
-      'switchyard',
+      /^(?:docker exec junctor|\/usr\/bin\/)\s?node (?:\/opt\/junctor\/)?engine\/cli\/junctor\.js|^npx junctor/,
+      'junctor',
     )
     .replace('| source', '| cat')
-    .replace(/^eval ("\$\(switchyard .*\)")$/, 'lines=$1; eval "$lines"')
+    .replace(/^eval ("\$\(junctor .*\)")$/, 'lines=$1; eval "$lines"')
     .replace('/srv/stages', '.');
 
 const commands = [
@@ -380,9 +380,9 @@ test('commands inside sentences exist, with their options', async (t) => {
   for (const { page, span } of spans) {
     const [, script] = /^npm run ([\w:]+)/.exec(span) ?? [];
     if (script !== undefined) t.true(script in scripts, `${page}: ${span}`);
-    for (const [, name = '', rest = ''] of span.matchAll(/(?:^|&& |npx )switchyard ([a-z]+)(.*?)(?=$| &&)/g)) {
+    for (const [, name = '', rest = ''] of span.matchAll(/(?:^|&& |npx )junctor ([a-z]+)(.*?)(?=$| &&)/g)) {
       const help = program.commands.find((command) => command.name() === name)?.helpInformation() ?? '';
-      t.regex(help, new RegExp(`^Usage: switchyard ${name}`), `${page}: ${span}`);
+      t.regex(help, new RegExp(`^Usage: junctor ${name}`), `${page}: ${span}`);
       for (const [option] of rest.matchAll(/--[\w-]+/g)) t.true(help.includes(option), `${page}: ${span}`);
     }
   }

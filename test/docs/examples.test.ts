@@ -54,7 +54,7 @@ test('house-rules.ts rewrites the request', async (t) => {
     temperature: 1,
   });
   t.is(got.status, 200);
-  t.is(got.headers['x-switchyard-loss'], 'approximated: temperature');
+  t.is(got.headers['x-junctor-loss'], 'approximated: temperature');
   t.like(sent(), { temperature: 0.5 });
   t.regex(JSON.stringify(sent()), /Be brief\..*Be kind\..*Who is Ada\?/);
 });

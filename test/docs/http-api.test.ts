@@ -26,7 +26,7 @@ test('the page on the HTTP API has every path and every metric of a running serv
     [],
   );
   const metrics = await (await request(`${gateway.baseUrl}/metrics`)).body.text();
-  const counted = [...metrics.matchAll(/^# TYPE switchyard_(\w+)/gm)].map(([, name = '']) => name);
+  const counted = [...metrics.matchAll(/^# TYPE junctor_(\w+)/gm)].map(([, name = '']) => name);
   const documented = [...page.slice(page.indexOf('## Metrics')).matchAll(/^\|`(\w+)`\|/gm)].map(
     ([, name = '']) => name,
   );

@@ -13,7 +13,7 @@ test.before(async () => {
     LOG: false,
     Providers: [
       { name: 'a', baseUrl: upstream.url, apiKey: 'k', models: ['am', 'shared'] },
-      { name: 'b', baseUrl: upstream.url, apiKey: '$SWITCHYARD_TEST_UNSET', models: ['bm', 'shared'] },
+      { name: 'b', baseUrl: upstream.url, apiKey: '$JUNCTOR_TEST_UNSET', models: ['bm', 'shared'] },
       { name: 'c', baseUrl: upstream.url, apiKey: 'k', models: ['cm'] },
       { name: 'in-the-path', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['pm'] },
     ],
@@ -88,7 +88,7 @@ for (const route of routes) {
     ['stream that is no boolean', bad({ stream: 'yes' }), 400, /^stream must be boolean/],
     ['temperature that is no number', bad({ temperature: 'hot' }), 400, /^temperature must be number/],
     ['tools that are no list', bad({ tools: {} }), 400, /^tools must be array/],
-    ['an unset variable', bad({ model: 'b,bm' }), route === '/v1/messages' ? 401 : 401, /SWITCHYARD_TEST_UNSET/],
+    ['an unset variable', bad({ model: 'b,bm' }), route === '/v1/messages' ? 401 : 401, /JUNCTOR_TEST_UNSET/],
     ['a transformer whose module is not there', bad({ model: 'c,cm' }), 500, /nonesuch/],
   ];
   for (const [title, body, status, field] of every) {

@@ -131,7 +131,7 @@ for (const client of faultClients) {
         test(`${line} ${client.path} ← ${wire} that ${fault} (${stream ? 'streamed' : 'whole'})`, async (t) => {
           const { status, headers, text } = await post(client, `${wire},${fault}`, stream);
           t.false(text.includes('secret-canary'), 'no key shows');
-          t.is(headers['x-switchyard-route'], `${wire},${fault};explicit`);
+          t.is(headers['x-junctor-route'], `${wire},${fault};explicit`);
           if (status !== 200) {
             t.not(comesTo, 'answer', text);
             if (stream) t.not(comesTo, 'broken', text);
@@ -207,7 +207,7 @@ for (const client of faultClients) {
           const { error }: { error: { type: string } } = JSON.parse(text);
           t.is(error.type, expected.type, `${status}: ${text}`);
           t.false(text.includes('secret-canary'));
-          t.is(headers['x-switchyard-route'], `${wire},status ${status};explicit`);
+          t.is(headers['x-junctor-route'], `${wire},status ${status};explicit`);
           t.is(headers['retry-after'], '7');
           t.is(headers['x-should-retry'], 'true');
           t.is(headers['x-ratelimit-remaining-requests'], '3');

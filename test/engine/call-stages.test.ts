@@ -29,7 +29,7 @@ const withStages = async (t: ExecutionContext, modules: Readonly<Record<string, 
       method: 'POST',
       body: JSON.stringify({ model: 'p,m', messages: [{ role: 'user', content: 'Hello' }], ...body }),
     });
-    const route = answer.headers.get('x-switchyard-route');
+    const route = answer.headers.get('x-junctor-route');
     return { status: answer.status, route, text: await answer.text(), sent: upstream.requests.at(-1) };
   };
   return { ask, gateway, upstream };
@@ -55,7 +55,7 @@ for (const [way, path] of [
         ...(way === 'passes through' && { nested: { kept: 12345678901234567890n.toString() } }),
       });
       t.is(status, 200, text);
-      t.is(sent?.headers['x-seen'], 'accept accept-encoding content-type user-agent x-switchyard-hops x-team');
+      t.is(sent?.headers['x-seen'], 'accept accept-encoding content-type user-agent x-junctor-hops x-team');
       t.like(sent?.headers, { 'x-team': undefined, 'x-turns': '1', authorization: 'Bearer secret-key' });
       const body = sent?.body as JsonObject;
       t.true(Array.isArray(body.seen) && body.seen.includes('top_p') && body.seen.includes('messages'));

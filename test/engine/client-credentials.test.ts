@@ -62,7 +62,7 @@ test('without credentials the client gets 401, and nothing is called', async (t)
 });
 
 test('a key of the gateway is still needed, and never reaches the provider', async (t) => {
-  const clientKey = 'sk-switchyard-of-a-team';
+  const clientKey = 'sk-junctor-of-a-team';
   const { baseUrl, upstreams } = await rig(t, [good()], {
     providers: [taking],
     config: {
@@ -74,11 +74,11 @@ test('a key of the gateway is still needed, and never reaches the provider', asy
   const vendor = { authorization: `Bearer ${vendorKey}` };
   const refused: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
     [vendor, /The API key is missing or wrong/],
-    [{ ...vendor, 'x-switchyard-api-key': 'wrong' }, /The API key is missing or wrong/],
-    [{ ...vendor, 'x-switchyard-api-key': vendorKey, 'x-api-key': gatewayKey }, /The API key is missing or wrong/],
-    [{ 'x-api-key': gatewayKey }, /and the gateway's key as \\"x-switchyard-api-key\\"\./],
+    [{ ...vendor, 'x-junctor-api-key': 'wrong' }, /The API key is missing or wrong/],
+    [{ ...vendor, 'x-junctor-api-key': vendorKey, 'x-api-key': gatewayKey }, /The API key is missing or wrong/],
+    [{ 'x-api-key': gatewayKey }, /and the gateway's key as \\"x-junctor-api-key\\"\./],
     [{ authorization: `Bearer ${clientKey}` }, /and the gateway's key as/],
-    [{ 'x-switchyard-api-key': clientKey, authorization: `Bearer ${gatewayKey}` }, /and the gateway's key as/],
+    [{ 'x-junctor-api-key': clientKey, authorization: `Bearer ${gatewayKey}` }, /and the gateway's key as/],
   ];
   for (const [headers, message] of refused) {
     const { status, text } = await post(baseUrl, headers);
@@ -87,8 +87,8 @@ test('a key of the gateway is still needed, and never reaches the provider', asy
   }
   t.is(upstreamOf(upstreams).requests.length, 0);
   const accepted: readonly Readonly<Record<string, string>>[] = [
-    { ...vendor, 'x-switchyard-api-key': gatewayKey },
-    { ...vendor, 'x-switchyard-api-key': clientKey },
+    { ...vendor, 'x-junctor-api-key': gatewayKey },
+    { ...vendor, 'x-junctor-api-key': clientKey },
     { ...vendor, 'x-api-key': gatewayKey },
   ];
   for (const headers of accepted) t.is((await post(baseUrl, headers)).status, 200);
@@ -105,7 +105,7 @@ test("credentials stay with their provider: a fallback has its own key, and anot
   const { baseUrl, upstreams } = await rig(t, scripts, { providers: [taking, taking, {}] });
   const { status, headers } = await post(baseUrl, { 'x-api-key': vendorKey });
   t.is(status, 200);
-  t.is(headers['x-switchyard-attempts'], 'a,m=501');
+  t.is(headers['x-junctor-attempts'], 'a,m=501');
   t.deepEqual(
     upstreams.map((upstream) => got(upstream)),
     [[[undefined, vendorKey]], [], [[undefined, 'k']]],
@@ -179,7 +179,7 @@ test('they show nowhere: not in logs, records, captures, metrics or errors, even
   const answers: string[] = [];
   for (const credentials of [{ 'x-api-key': vendorKey }, { authorization: `Bearer ${vendorKey}` }]) {
     for (const stream of [false, true]) {
-      const own = { ...credentials, 'x-switchyard-capture': '1', 'x-request-id': 'captured' };
+      const own = { ...credentials, 'x-junctor-capture': '1', 'x-request-id': 'captured' };
       const { text, headers } = await post(baseUrl, own, { stream });
       answers.push(text, JSON.stringify(headers));
     }

@@ -59,5 +59,5 @@ test('a chain of gateways is no loop', async (t) => {
     url = gateway.baseUrl;
   }
   t.is((await ask(url, 'm')).status, 200);
-  t.regex(String(upstream.requests[0]?.headers['x-switchyard-hops']), /^[\da-f]{16}(?:, [\da-f]{16}){2}$/);
+  t.regex(String(upstream.requests[0]?.headers['x-junctor-hops']), /^[\da-f]{16}(?:, [\da-f]{16}){2}$/);
 });

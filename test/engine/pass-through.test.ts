@@ -64,7 +64,7 @@ for (const { path, format, recordings } of wires) {
         const got = await post(path, asking(current.streamed));
         t.is(got.status, 200, current.name);
         t.true(got.bytes.equals(current.bytes), current.name);
-        t.is(got.headers['x-switchyard-route'], 'p,m;explicit');
+        t.is(got.headers['x-junctor-route'], 'p,m;explicit');
         t.is(seen(), asking(current.streamed).replace('"p,m"', '"m"'));
       }
     });
@@ -77,7 +77,7 @@ for (const { path, format, recordings } of wires) {
       const body = asking(false).replace('"p,m"', '"m"');
       for (const mark of ['', '\ufeff']) {
         const got = await post(path, mark + body);
-        t.is(got.headers['x-switchyard-route'], 'p,m;model');
+        t.is(got.headers['x-junctor-route'], 'p,m;model');
         t.is(seen(), body);
       }
     });
@@ -98,7 +98,7 @@ for (const { path, format, recordings } of wires) {
         t.true(recording && got.bytes.equals(recording.bytes));
         const sent: unknown = JSON.parse(seen());
         t.like(sent, { model: 'm', max_tokens: 7, stream: true, unknown_field: { e: 1000 } });
-        t.is(got.headers['x-switchyard-loss'], 'approximated: max_tokens');
+        t.is(got.headers['x-junctor-loss'], 'approximated: max_tokens');
       },
       { transformers: stage },
     );

@@ -11,7 +11,7 @@ const [reloads, streams] = process.env.RELIABILITY === 'full' ? [1_000, 100] : [
 
 test(`R10 ${reloads} reloads under ${streams} streams: no request fails`, async (t) => {
   t.timeout(600_000);
-  const home = mkdtempSync(join(tmpdir(), 'switchyard-reload-'));
+  const home = mkdtempSync(join(tmpdir(), 'junctor-reload-'));
   writeFileSync(join(home, 'none'), '');
   const service = await start({ env: {}, home, port: 0, report: () => {} });
   t.teardown(async () => {

@@ -156,7 +156,7 @@ test('on the Responses routes the rules choose for a request that names no model
   ] as const) {
     const { status, headers } = await post(path, { ...body, ...more });
     t.is(status, 200, path);
-    t.is(headers['x-switchyard-route'], 'r,m;default', path);
+    t.is(headers['x-junctor-route'], 'r,m;default', path);
   }
   t.true(upstream.requests.every(({ body: sent }) => (sent as JsonObject).model === 'm'));
   t.deepEqual(upstream.requests[0]?.body, { model: 'm', ...body });

@@ -36,7 +36,7 @@ const rig = async (
     });
   const ask = async (model: string, text = 'Hi', headers = {}): Promise<string> => {
     const answer = await send('/v1/messages', messages(model, text), headers);
-    const route = answer.headers.get('x-switchyard-route');
+    const route = answer.headers.get('x-junctor-route');
     return route ?? `${answer.status} ${await answer.text()}`;
   };
   return { gateway, upstream, written, send, ask };
@@ -61,7 +61,7 @@ const forms: Readonly<Record<string, readonly [module: unknown, files: Readonly<
   'a function in TypeScript': [
     'route.ts',
     {
-      'route.ts': `import type { RouteQuestion } from 'switchyard/transformer';
+      'route.ts': `import type { RouteQuestion } from 'junctor/transformer';
         const by = ${byText.replace('(text)', '(text: string)')};
         export default ({ request }: RouteQuestion) => {
           const part = request.turns.at(-1)?.parts.at(-1);
@@ -79,7 +79,7 @@ const forms: Readonly<Record<string, readonly [module: unknown, files: Readonly<
   'an operator': [
     { path: 'route.mjs' },
     {
-      'route.mjs': `import { rx } from 'switchyard/transformer';
+      'route.mjs': `import { rx } from 'junctor/transformer';
         const by = ${byText};
         export default { operator: rx.pipe(rx.delay(1), rx.map(({ request }) => by(JSON.stringify(request.turns)) ?? null)) };`,
     },
@@ -87,7 +87,7 @@ const forms: Readonly<Record<string, readonly [module: unknown, files: Readonly<
   'an operator that gives nothing': [
     'route.js',
     {
-      'route.js': `import { rx } from 'switchyard/transformer';
+      'route.js': `import { rx } from 'junctor/transformer';
         const by = ${byText};
         export default { operator: (asked) => asked.pipe(rx.map(({ request }) => by(JSON.stringify(request.turns))), rx.filter(Boolean)) };`,
     },
@@ -117,11 +117,11 @@ for (const [title, [module, files]] of Object.entries(forms)) {
       // The second text is long enough for an outline, which leaves it out.
       for (const text of ['choose me', `choose me ${'word '.repeat(8_000)}`]) {
         const chosen = await send(path, bodyFor(text));
-        t.is(chosen.headers.get('x-switchyard-route'), 'p,chosen;module', await chosen.text());
+        t.is(chosen.headers.get('x-junctor-route'), 'p,chosen;module', await chosen.text());
         t.true(upstream.requests.at(-1)?.text.includes('choose me'), 'the request is unchanged');
       }
       const other = await send(path, bodyFor('no'));
-      t.is(other.headers.get('x-switchyard-route'), 'p,default;default', await other.text());
+      t.is(other.headers.get('x-junctor-route'), 'p,default;default', await other.text());
     }
   });
 }

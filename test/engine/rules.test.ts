@@ -61,7 +61,7 @@ const rig = async (t: ExecutionContext, rules: readonly object[], more: object =
   const routeOf = async (...asked: Parameters<Ask>): Promise<string | null> => {
     const answer = await ask(...asked);
     t.is(answer.status, 200, await answer.clone().text());
-    return answer.headers.get('x-switchyard-route');
+    return answer.headers.get('x-junctor-route');
   };
   return { gateway, upstream, ask, routeOf };
 };
@@ -184,8 +184,8 @@ test('an explicit destination, an alias and a tag win over rules; rules win over
   );
   const ask = (model: string, system = 's') => routeOf('/v1/messages', { ...bodyFor('messages', system), model });
   t.is(await ask('r,ruled'), 'r,ruled;explicit');
-  t.is(await ask('anthropic-switchyard-rule-opus'), 'm,ruled;explicit');
-  t.is(await ask('opus', '<SWITCHYARD-MODEL>r,ruled</SWITCHYARD-MODEL>'), 'r,ruled;tag');
+  t.is(await ask('anthropic-junctor-rule-opus'), 'm,ruled;explicit');
+  t.is(await ask('opus', '<JUNCTOR-MODEL>r,ruled</JUNCTOR-MODEL>'), 'r,ruled;tag');
   t.is(await ask('my-opus-haiku'), 'm,ruled;rule/opus');
   t.is(await ask('haiku'), 'c,ruled;rule/rest');
   t.is(await ask('plain'), 'm,default;default');
@@ -213,7 +213,7 @@ test('the rest of a list are fallbacks', async (t) => {
   const { ask } = await rig(t, [{ name: 'two', when: {}, to: ['dead,x', 'c,ruled'] }], { RETRY: { attempts: 0 } });
   const answer = await ask('/v1/messages', bodyFor('messages', 's'));
   t.is(answer.status, 200);
-  t.is(answer.headers.get('x-switchyard-route'), 'c,ruled;rule/two');
+  t.is(answer.headers.get('x-junctor-route'), 'c,ruled;rule/two');
 });
 
 test('presets and named clients: rules see both, and a client may be limited to a rule', async (t) => {
@@ -276,7 +276,7 @@ test('the record, the metrics, the graph, the models and the dry run show the ru
     provider: 'c',
   });
   const metrics = await (await fetch(`${gateway.baseUrl}/metrics`)).text();
-  t.regex(metrics, /switchyard_requests_total\{[^}]*scenario="rule\/opus"[^}]*\} 1/);
+  t.regex(metrics, /junctor_requests_total\{[^}]*scenario="rule\/opus"[^}]*\} 1/);
   const routes = async (query: string) =>
     (await get(`/api/graph?${query}`)).graphs.map((graph) => [graph.provider, graph.routes]);
   t.deepEqual(await routes('client=chat'), [
@@ -334,5 +334,5 @@ test('the record, the metrics, the graph, the models and the dry run show the ru
   const never = await ask('/api/explain', { model: 'any', at: 'soon' });
   t.is(never.status, 400, await never.text());
   const { data } = await get('/v1/models');
-  t.true(data.some(({ id }) => id.endsWith('switchyard-rule-night')));
+  t.true(data.some(({ id }) => id.endsWith('junctor-rule-night')));
 });

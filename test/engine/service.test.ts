@@ -37,7 +37,7 @@ test('a first start without any key answers on each route, streamed and whole, a
   try {
     for (const [path, ask, readStream, readReply] of routes) {
       const whole = await post(gateway, path, { ...ask, model: 'any' });
-      t.is(whole.headers['x-switchyard-route'], 'demo,echo;default');
+      t.is(whole.headers['x-junctor-route'], 'demo,echo;default');
       t.regex(readReply(await whole.body.json()).text, /Hello!/);
       const streamed = await post(gateway, `${path}?beta=true`, { ...ask, model: 'any', stream: true });
       t.is(streamed.headers['content-type'], 'text/event-stream; charset=utf-8');
@@ -158,14 +158,14 @@ for (const { vendor, variable, list, lists, answer } of firstRuns) {
       const asked = upstream.requests.filter(({ method }) => method === 'GET').map(({ url }) => url);
       t.deepEqual(asked, [list]);
       const reply = await post(gateway, '/v1/messages', { model: 'any', max_tokens: 99, messages: hi });
-      t.is(reply.headers['x-switchyard-route'], `${vendor},${used};default`);
+      t.is(reply.headers['x-junctor-route'], `${vendor},${used};default`);
       t.is(reply.statusCode, 200);
       t.true(JSON.stringify(readMessagesReply(await reply.body.json())).length > 50);
       const sent = upstream.requests.at(-1);
       t.true(`${sent?.url} ${sent?.text}`.includes(used));
       const small = await post(gateway, '/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 99, messages: hi });
       t.is(
-        small.headers['x-switchyard-route'],
+        small.headers['x-junctor-route'],
         used === fast ? `${vendor},${used};default` : `${vendor},${fast};background`,
       );
       await small.body.dump();
@@ -183,7 +183,7 @@ test('a vendor that gives neither its list nor a count is waited for a while', a
   const gateway = await startGateway(undefined, { ANTHROPIC_API_KEY: 'k' }, { vendors, waits });
   t.teardown(() => gateway.stop());
   const count = await post(gateway, '/v1/messages/count_tokens', { model: 'anthropic,m', messages: hi });
-  t.deepEqual([count.statusCode, count.headers['x-switchyard-count']], [200, 'estimate'], await count.body.text());
+  t.deepEqual([count.statusCode, count.headers['x-junctor-count']], [200, 'estimate'], await count.body.text());
 });
 
 test('the scenarios, the tag and the explicit name each find their provider', async (t) => {
@@ -218,7 +218,7 @@ test('the scenarios, the tag and the explicit name each find their provider', as
     ['deep,deep-model;think', { max_tokens: 4_000, thinking: { type: 'enabled', budget_tokens: 2_000 } }],
     ['base,base-model;default', { thinking: { type: 'adaptive' } }],
     ['web,some/other:model,x;explicit', { model: 'web,some/other:model,x' }],
-    ['tagged,tagged-model;tag', { system: 'Be kind. <SWITCHYARD-MODEL>tagged,tagged-model</SWITCHYARD-MODEL>' }],
+    ['tagged,tagged-model;tag', { system: 'Be kind. <JUNCTOR-MODEL>tagged,tagged-model</JUNCTOR-MODEL>' }],
     [
       'tagged,tagged-model;tag',
       { system: [{ type: 'text', text: '<CCR-SUBAGENT-MODEL>tagged,tagged-model</CCR-SUBAGENT-MODEL>x' }] },
@@ -228,7 +228,7 @@ test('the scenarios, the tag and the explicit name each find their provider', as
     for (const [expected, change] of cases) {
       const answer = await post(gateway, '/v1/messages', { model: 'm', max_tokens: 9, messages: hi, ...change });
       await answer.body.dump();
-      t.is(answer.headers['x-switchyard-route'], expected);
+      t.is(answer.headers['x-junctor-route'], expected);
       t.false(upstream.requests.at(-1)?.text.includes('-MODEL>'));
     }
   } finally {
@@ -304,7 +304,7 @@ test.serial('a client that leaves takes its upstream request with it', async (t)
 });
 
 const runProcess = (home: string): ChildProcess =>
-  spawn(process.execPath, ['engine/cli/switchyard.js', 'start'], { env: { ...process.env, SWITCHYARD_HOME: home } });
+  spawn(process.execPath, ['engine/cli/junctor.js', 'start'], { env: { ...process.env, JUNCTOR_HOME: home } });
 
 const output = async (child: ChildProcess, until: RegExp): Promise<string> => {
   let text = '';
@@ -321,7 +321,7 @@ test('SIGTERM lets a stream run to its end and exits with 0', async (t) => {
   const upstream = await startUpstream(() =>
     sseAnswer(['data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', 800, 'data: [DONE]\n\n']),
   );
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   const Providers = [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }];
   await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers }));
   const child = runProcess(home);
@@ -346,7 +346,7 @@ for (const [title, config, expected] of [
   ['JSON that can’t be read', '{ "PORT": }', /line 1/],
 ] as const) {
   test(`${title} ends the start with the reason and a status`, async (t) => {
-    const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    const home = await mkdtemp(join(tmpdir(), 'junctor-'));
     await writeFile(join(home, 'config.json'), config);
     const child = runProcess(home);
     let said = '';

@@ -35,7 +35,7 @@ const listVendors = async () => {
   const checked = validateConfig(source, process.env);
   const [client] = clientProtocols.map(({ protocol }) => protocol);
   if (demo || 'faults' in checked || !client) return { listOf: () => undefined, problems: new Map<string, string>() };
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-facts-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-facts-'));
   const upstreams = createUpstreams({ ...boundsOf(checked.config), environment: process.env });
   try {
     const { gateway } = await offlineGateway(checked.config, home, []);

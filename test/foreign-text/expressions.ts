@@ -54,8 +54,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
-    own(/[?&]switchyard-load=(\d+)/),
-    own(/^(?:switchyard|@switchyard\/gateway)\/transformer$/),
+    own(/[?&]junctor-load=(\d+)/),
+    own(/^junctor\/transformer$/),
     own(/^(?:rxjs|typebox)(?:\/|$)/),
     own(/^(?:\.{0,2}\/|file:)/),
     own(/\.([cm]?)js$/),
@@ -138,7 +138,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
-  'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],
+  'engine/log/log-policy.ts': [own(/^junctor-\d{14}\.log$/)],
   'engine/log/mask-text.ts': [
     own(/%[\dA-F]{2}/g),
     own(/={1,2}$/),
@@ -289,10 +289,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),
-    foreign(/^(?:[a-z]+[-/])?(switchyard-.+)$/i, 'a', many('a'), '!'),
+    foreign(/^(?:[a-z]+[-/])?(junctor-.+)$/i, 'a', many('a'), '!'),
   ],
   'engine/routing/resolve.ts': [
-    foreign(/<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g, '<SWITCHYARD-MODEL>', many('-'), '\n'),
+    foreign(/<(JUNCTOR-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g, '<JUNCTOR-MODEL>', many('-'), '\n'),
   ],
   'engine/routing/plan/build-stages.ts': [own(/\.$/)],
   'engine/routing/scenarios.ts': [foreign(/haiku/i)],

@@ -42,7 +42,7 @@ const headers: Readonly<Record<keyof typeof clients, string>> = {
 for (const path of Object.keys(clients) as (keyof typeof clients)[]) {
   test(`${path}: header, log and counter tell the losses in the client's words`, async (t) => {
     const upstream = await startUpstream(() => jsonAnswer(answer));
-    const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    const home = await mkdtemp(join(tmpdir(), 'junctor-'));
     const provider = { name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] };
     await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers: [provider] }));
     const service = await start({ env: {}, home, report: () => {} });
@@ -63,7 +63,7 @@ for (const path of Object.keys(clients) as (keyof typeof clients)[]) {
     await rm(home, { recursive: true, force: true });
 
     t.is(first?.status, 200);
-    const told = first?.headers.get('x-switchyard-loss') ?? '';
+    const told = first?.headers.get('x-junctor-loss') ?? '';
     t.deepEqual(told.split(/; /).sort().map(sortedList), headers[path].split(/; /).sort().map(sortedList));
     const fields = Object.values(fieldsOf(told)).flat().sort();
     t.true(series.every(({ stage, count }) => stage === 'openai' && count === 2));

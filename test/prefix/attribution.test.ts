@@ -47,7 +47,7 @@ for (const format of ['anthropic', 'openai', 'gemini', 'deepseek', 'groq', 'open
       });
       const post = async (body: string): Promise<string> => {
         const answer = await request(`${gateway.baseUrl}/v1/messages`, { method: 'POST', body });
-        t.is(answer.headers['x-switchyard-loss']?.includes('system[0]') ?? false, false);
+        t.is(answer.headers['x-junctor-loss']?.includes('system[0]') ?? false, false);
         await answer.body.dump();
         return upstream.requests.at(-1)?.text ?? '';
       };

@@ -169,7 +169,7 @@ const messagesBody = (name: string, more: object = {}) => ({
 
 const post = async ({ baseUrl }: Pick<TestGateway, 'baseUrl'>, body: object) => {
   const answer = await request(`${baseUrl}/v1/messages`, { method: 'POST', body: JSON.stringify(body) });
-  return { status: answer.statusCode, loss: answer.headers['x-switchyard-loss'], text: await answer.body.text() };
+  return { status: answer.statusCode, loss: answer.headers['x-junctor-loss'], text: await answer.body.text() };
 };
 
 test('a refusal of what passed through reaches the client as it came', async (t) => {
@@ -231,7 +231,7 @@ for (const [title, transformations, lost] of [
     });
     t.is(answer.statusCode, 200);
     await answer.body.dump();
-    t.is(/reply\.input_transformations/.test(String(answer.headers['x-switchyard-loss'])), lost);
+    t.is(/reply\.input_transformations/.test(String(answer.headers['x-junctor-loss'])), lost);
     const passed = await post(gateway, messagesBody(model));
     t.deepEqual(JSON.parse(passed.text).input_transformations, transformations);
   });

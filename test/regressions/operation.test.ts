@@ -48,7 +48,7 @@ test('C1 a renamed haiku is still the background model, and a provider is found 
     Router: { default: 'MyVendor,m', routes: { background: 'small,m' } },
   }));
   const routeOf = async (model: string) =>
-    (await ask('/v1/messages', { model, max_tokens: 9, messages })).headers['x-switchyard-route'];
+    (await ask('/v1/messages', { model, max_tokens: 9, messages })).headers['x-junctor-route'];
   for (const model of ['claude-3-5-haiku-latest', 'claude-haiku-4-5', 'my-HAIKU-5', 'vendor/haiku']) {
     t.is(await routeOf(model), 'small,m;background', model);
   }
@@ -70,9 +70,9 @@ test('C2 C3 each response names its provider and rule; the log has the reason; e
     { ...plain, thinking: { type: 'adaptive' } },
     { ...plain, output_config: { effort: 'low' } },
   ]) {
-    t.is((await ask('/v1/messages', body)).headers['x-switchyard-route'], 'base,m;default');
+    t.is((await ask('/v1/messages', body)).headers['x-junctor-route'], 'base,m;default');
   }
-  t.is((await ask('/v1/messages', deep)).headers['x-switchyard-route'], 'deep,m;think');
+  t.is((await ask('/v1/messages', deep)).headers['x-junctor-route'], 'deep,m;think');
   const explained = JSON.parse((await ask('/api/explain', { body: deep })).text);
   t.like(explained, { provider: 'deep', model: 'm', scenario: 'think' });
   t.regex(explained.reason, /think/i);

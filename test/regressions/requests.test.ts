@@ -232,7 +232,7 @@ for (const client of clientNames) {
     const script = () => jsonAnswer(wholeReply);
     await overGateway(t, 'openai', script, async ({ post }) => {
       const got = await post(client, bare);
-      t.deepEqual([got.status, got.headers['x-switchyard-route']], [200, 'p,m;default']);
+      t.deepEqual([got.status, got.headers['x-junctor-route']], [200, 'p,m;default']);
     });
     const Router = { default: 'p,m', routes: { image: 'p,eyes' } };
     await overGateway(
@@ -241,7 +241,7 @@ for (const client of clientNames) {
       script,
       async ({ post, upstream }) => {
         const got = await post(client, bare);
-        t.is(got.headers['x-switchyard-route'], 'p,eyes;image');
+        t.is(got.headers['x-junctor-route'], 'p,eyes;image');
         t.is(at(upstream.requests.at(-1)?.body, 'model'), 'eyes');
       },
       { Router },

@@ -60,7 +60,7 @@ test.serial(
     );
     t.teardown(() => upstream.close());
 
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-probe-'));
+    const folder = await mkdtemp(join(tmpdir(), 'junctor-probe-'));
     t.teardown(() => rm(folder, { recursive: true }));
     const gateway = await gatewayProcess(
       t,

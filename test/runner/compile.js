@@ -15,7 +15,7 @@ import { groupTests, isGroup, titleIn, writeGroups } from './groups.js';
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const cache = join(root, 'node_modules', '.cache', 'switchyard-tests');
+const cache = join(root, 'node_modules', '.cache', 'junctor-tests');
 
 /** What decides how the tests are compiled. */
 const own = ['engine/launch/compile.js', 'test/runner/compile.js', 'test/runner/groups.js'];

@@ -51,14 +51,14 @@ for (const [title, events, code, told] of [
   ],
 ] as const) {
   test(`a test process that hangs ${title} is killed, and what keeps it is printed`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    const folder = await mkdtemp(join(tmpdir(), 'junctor-'));
     t.teardown(() => rm(folder, { recursive: true, force: true }));
     t.regex(await run(folder, events, code), told);
   });
 }
 
 test('a test process that ends by itself is left alone', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   t.is(await run(folder, [{ type: 'worker-finished' }], 'process.disconnect();'), 'ended with 0\n');
 });

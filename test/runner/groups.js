@@ -40,7 +40,7 @@ const inBrowser = new Map(
       'pictures',
       'usage',
       'use',
-      'yard',
+      'overview',
     ],
   }).flatMap(([group, names]) => names.map((name) => [`test/ui/${name}.test.ts`, group])),
 );

@@ -85,7 +85,7 @@ export const judgeChanges = (load: (file: string) => Promise<unknown>): void => 
     make(number);
     takeReached();
     for (const { file, title, http, limitMs } of tests) {
-      process.env.SWITCHYARD_HTTP = http;
+      process.env.JUNCTOR_HTTP = http;
       const run = await load(file).then(
         async () => (await testsIn(file)).get(title),
         () => undefined,

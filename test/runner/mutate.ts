@@ -134,7 +134,7 @@ const rankOf = (file: string, test: string): number => {
 
 const cache = join(root, 'node_modules/.cache');
 mkdirSync(cache, { recursive: true });
-const scratch = mkdtempSync(join(cache, 'switchyard-mutants-'));
+const scratch = mkdtempSync(join(cache, 'junctor-mutants-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
@@ -183,7 +183,7 @@ const compileChanged = async (changes: readonly Change[], tests: readonly string
 const startJudge = (main: string, made = 0, http = '') => {
   const child: ChildProcess = fork(main, [], {
     cwd: root,
-    env: { ...process.env, CHANGED: String(made), SWITCHYARD_HTTP: http },
+    env: { ...process.env, CHANGED: String(made), JUNCTOR_HTTP: http },
     execArgv: ['--max-old-space-size=1536'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -28,7 +28,7 @@ interface Row extends RunReport {
 }
 
 /** Where the output of failed runs is kept: what fails once in many runs is hard to see again. */
-const failedRuns = 'node_modules/.cache/switchyard-steady';
+const failedRuns = 'node_modules/.cache/junctor-steady';
 
 const children = new Set<ChildProcess>();
 const endGroup = (child: ChildProcess): void => {

@@ -245,21 +245,21 @@ test('S17 exact versions, a lock with integrity, no install scripts, few direct 
 });
 
 test('S18 no code or configuration is read from the working directory, and no reference is evaluated', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-cwd-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-cwd-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const proof = join(folder, 'ran');
   const run = `require('node:fs').writeFileSync(${JSON.stringify(proof)}, 'ran')`;
   const files: Readonly<Record<string, string>> = {
     'config.json': '{ "PORT": 1, "transformers": [{ "path": "evil.js" }] }',
     'evil.js': run,
-    'switchyard.config.js': run,
+    'junctor.config.js': run,
     'tsconfig.json': '{ "compilerOptions": { "paths": { "*": ["./evil.js"] } } }',
     'package.json': '{ "main": "evil.js", "imports": { "#x": "./evil.js" } }',
     '.env': `NODE_OPTIONS=--require=${join(folder, 'evil.js')}\nAPIKEY=from-dotenv\n`,
     '.npmrc': 'node-options=--require=./evil.js\n',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const home = mkdtempSync(join(tmpdir(), 'switchyard-'));
+  const home = mkdtempSync(join(tmpdir(), 'junctor-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   writeFileSync(
     join(home, 'config.json'),
@@ -277,10 +277,10 @@ test('S18 no code or configuration is read from the working directory, and no re
   );
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [join(root, 'engine/cli/switchyard.js'), 'config', 'check'],
+    [join(root, 'engine/cli/junctor.js'), 'config', 'check'],
     {
       cwd: folder,
-      env: { ...process.env, SWITCHYARD_HOME: home },
+      env: { ...process.env, JUNCTOR_HOME: home },
       encoding: 'utf8',
     },
   );

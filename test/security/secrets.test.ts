@@ -149,7 +149,7 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
     'the feed was read',
   );
   t.true(
-    seen.some(({ where, text }) => where.startsWith('switchyard-') && text.includes('incoming request')),
+    seen.some(({ where, text }) => where.startsWith('junctor-') && text.includes('incoming request')),
     'the server log was read',
   );
   t.true(
@@ -157,7 +157,7 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
     'the application log was read',
   );
   t.true(
-    seen.some(({ text }) => text.includes('switchyard_requests_total')),
+    seen.some(({ text }) => text.includes('junctor_requests_total')),
     'the metrics were read',
   );
   return seen;
@@ -242,7 +242,7 @@ test("S9 upstream requests have the provider's credentials and forwarded fields,
   }
   t.is(upstream.requests.length, 4);
   const allowed =
-    /^(?:host|connection|content-type|content-length|accept|accept-encoding|user-agent|authorization|x-api-key|anthropic-version|anthropic-beta|x-switchyard-hops)$/;
+    /^(?:host|connection|content-type|content-length|accept|accept-encoding|user-agent|authorization|x-api-key|anthropic-version|anthropic-beta|x-junctor-hops)$/;
   for (const { headers } of upstream.requests) {
     t.deepEqual(
       Object.keys(headers).filter((name) => !allowed.test(name)),
@@ -256,7 +256,7 @@ test("S9 upstream requests have the provider's credentials and forwarded fields,
 });
 
 test('S8 a failed start names the field but no value', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const written = {
     HOST: '0.0.0.0',
@@ -266,8 +266,8 @@ test('S8 a failed start names the field but no value', async (t) => {
   };
   for (const text of [JSON.stringify(written), `{"APIKEY": "${canaries.own}" "${canaries.upstream}"}`]) {
     await writeFile(join(home, 'config.json'), text);
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['engine/cli/switchyard.js', 'start'], {
-      env: { ...process.env, SWITCHYARD_HOME: home },
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['engine/cli/junctor.js', 'start'], {
+      env: { ...process.env, JUNCTOR_HOME: home },
       encoding: 'utf8',
     });
     t.is(status, 1);

@@ -29,7 +29,7 @@ const leastMinutesForSlope = 20;
 /** What streams at work may make of difference: some have just begun at one moment, are nearly done at another. */
 const mostHeapMb = 8;
 
-const home = await mkdtemp(join(tmpdir(), 'switchyard-soak-'));
+const home = await mkdtemp(join(tmpdir(), 'junctor-soak-'));
 const upstreams = await startFaultyUpstreams();
 await writeFile(
   join(home, 'config.json'),
@@ -42,7 +42,7 @@ await writeFile(
 );
 const { PATH = '' } = process.env;
 const gateway = spawn(process.execPath, [bin, 'start'], {
-  env: { PATH, HOME: home, SWITCHYARD_HOME: home, ...probeEnvironment(home) },
+  env: { PATH, HOME: home, JUNCTOR_HOME: home, ...probeEnvironment(home) },
 });
 const exited = once(gateway, 'exit');
 const pid = gateway.pid ?? 0;

@@ -70,7 +70,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
 /** Starts Chromium with its own profile folder. */
 const launch = async (): Promise<TestBrowser> => {
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-browser-'));
   const context = await chromium.launchPersistentContext(home, {
     executablePath,
     args,

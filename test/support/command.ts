@@ -7,7 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { createProgram, failureText } from '../../engine/cli/commands.ts';
 
 /** The command's launcher. */
-export const bin = resolve(import.meta.dirname, '../../engine/cli/switchyard.js');
+export const bin = resolve(import.meta.dirname, '../../engine/cli/junctor.js');
 
 /** The result of a command. */
 interface CommandResult {
@@ -68,11 +68,11 @@ const takeTurn = async (t: ExecutionContext): Promise<void> => {
  */
 export const commandRig = async (t: ExecutionContext, config?: object, program = bin): Promise<CommandRig> => {
   await takeTurn(t);
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-command-'));
   if (config) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...config }));
   const running = new Set<ChildProcess>();
-  const { PATH = '', SWITCHYARD_HTTP = '' } = process.env;
-  const usual = { PATH, HOME: home, SWITCHYARD_HOME: home, SWITCHYARD_HTTP };
+  const { PATH = '', JUNCTOR_HTTP = '' } = process.env;
+  const usual = { PATH, HOME: home, JUNCTOR_HOME: home, JUNCTOR_HTTP };
   const begin: CommandRig['begin'] = (args, { env = {}, cwd = tmpdir(), input, within = [] } = {}) => {
     const [first = '', ...words] = [...within, process.execPath, program, ...args];
     const child = spawn(first, words, {
@@ -131,7 +131,7 @@ export const commandRig = async (t: ExecutionContext, config?: object, program =
   };
   t.teardown(async () => {
     // Without it, nothing runs in the background.
-    if (existsSync(join(home, 'switchyard.pid'))) await ask(['stop', '--force']);
+    if (existsSync(join(home, 'junctor.pid'))) await ask(['stop', '--force']);
     for (const child of running) child.kill('SIGKILL');
     await rm(home, { recursive: true, force: true });
   });

@@ -39,7 +39,7 @@ export const startGateway = async (
   env: Readonly<Record<string, string>> = {},
   { files = {}, ...more }: GatewayExtras = {},
 ): Promise<TestGateway> => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   if (written) await writeFile(join(home, 'config.json'), JSON.stringify(written));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(home, path)), { recursive: true });

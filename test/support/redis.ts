@@ -34,7 +34,7 @@ interface TestStore {
 
 /** Starts a Redis in a folder of its own; the test's end stops it. */
 export const startRedis = async (t: ExecutionContext, ...options: readonly string[]): Promise<TestStore> => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-redis-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-redis-'));
   const port = await freePort('127.0.0.1');
   let child: ChildProcess | undefined;
   const signal = (name: NodeJS.Signals): void => void child?.kill(name);

@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** A folder with an interface that is quickly built. */
 const smallSources = async (t: ExecutionContext): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', ...own]) {
     await cp(join(root, name), join(folder, name), { recursive: true });
@@ -23,7 +23,7 @@ const smallSources = async (t: ExecutionContext): Promise<string> => {
   await writeFile(join(folder, 'ui/src/late.css'), '.late { margin: 0 }');
   await writeFile(
     join(folder, 'ui/src/page.tsx'),
-    "import './late.css';\nimport { createRoot } from 'react-dom/client';\nexport const show = () => createRoot(document.body).render(<p>Yard</p>);\n",
+    "import './late.css';\nimport { createRoot } from 'react-dom/client';\nexport const show = () => createRoot(document.body).render(<p>Overview</p>);\n",
   );
   return folder;
 };
@@ -105,7 +105,7 @@ test('a build writes hashed files, and is repeated only if a source changed', as
 });
 
 test('the lock of a process that is gone is taken over by one alone', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const lock = join(folder, '.building');
   const gone = '4194305';
@@ -177,7 +177,7 @@ test('with --watch, a change is built', async (t) => {
 });
 
 test('without sources, nothing is built', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const name of buildScript) await cp(join(root, name), join(folder, name));
   t.deepEqual(await build(folder), { code: 0, says: '' });

@@ -80,7 +80,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     await page.getByRole('heading', { name: 'Key of team-a' }).waitFor();
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
     const keyOfTools = await dialog.getByLabel('Key of existing-tools', { exact: true }).inputValue();
-    for (const one of [key, keyOfTools]) t.regex(one, /^sk-switchyard-[\w-]{43}$/);
+    for (const one of [key, keyOfTools]) t.regex(one, /^sk-junctor-[\w-]{43}$/);
     t.deepEqual(await violations(page), []);
     await page.keyboard.press('Escape');
     t.true(await dialog.isVisible(), 'a key that is shown once is not lost by a slip');

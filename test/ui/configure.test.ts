@@ -30,7 +30,7 @@ const written = (upstreamUrl: string) => ({
 });
 
 /** A module that demands an option. */
-const strictModule = `import { transformer, Type } from 'switchyard/transformer';
+const strictModule = `import { transformer, Type } from 'junctor/transformer';
 export default transformer({ name: 'strict', options: Type.Object({ word: Type.String() }), request: (request) => request });`;
 
 test.before(async () => {
@@ -711,7 +711,7 @@ browserTest('a module whose options are missing is an error at its option, and c
 browserTest(
   'on a fresh home a first provider is saved, becomes the default, and answers after a restart',
   async (t) => {
-    const home = await mkdtemp(join(tmpdir(), 'switchyard-fresh-'));
+    const home = await mkdtemp(join(tmpdir(), 'junctor-fresh-'));
     t.teardown(() => rm(home, { recursive: true, force: true }));
     const run = async () => {
       const service = await start({ env: {}, home, port: 0, report: () => undefined });
@@ -725,7 +725,7 @@ browserTest(
       return { ...service, ask };
     };
     const first = await run();
-    t.is((await first.ask()).headers.get('x-switchyard-route'), 'demo,echo;default');
+    t.is((await first.ask()).headers.get('x-junctor-route'), 'demo,echo;default');
     const tab = await browser.open(`${first.baseUrl}/ui`);
     const { page } = tab;
     const steps = page.getByRole('list', { name: 'Steps' });
@@ -743,10 +743,10 @@ browserTest(
     await page.getByRole('button', { name: 'Make mine,huge the default' }).click();
     await page.getByText('Requests still go to the demo').waitFor({ state: 'detached' });
     await save(page);
-    await page.getByRole('link', { name: 'Yard', exact: true }).click();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await step.getByRole('link', { name: 'Go to Connect' }).waitFor();
     t.is(await steps.getByText('(done)').count(), 3);
-    t.is((await first.ask()).headers.get('x-switchyard-route'), 'mine,huge;default');
+    t.is((await first.ask()).headers.get('x-junctor-route'), 'mine,huge;default');
     await steps.getByText('Your first request came').waitFor();
     await steps.getByText('answered by mine,huge').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -759,7 +759,7 @@ browserTest(
 
     const second = await run();
     const answer = await second.ask();
-    t.is(answer.headers.get('x-switchyard-route'), 'mine,huge;default');
+    t.is(answer.headers.get('x-junctor-route'), 'mine,huge;default');
     t.regex(await answer.text(), /All clear\./);
     await second.stop();
   },
@@ -778,7 +778,7 @@ browserTest('unsaved changes survive a reload, and malformed text survives other
     await page.getByText('is not valid JSON yet').first().waitFor();
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
 
-    await page.getByRole('link', { name: 'Yard', exact: true }).click();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Unsaved changes to the configuration' }).click();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
@@ -855,7 +855,7 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     await replaceText(editor, '{ "Router": { "default": "first,small" } }');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('The preset fresh was saved.').waitFor();
-    t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,small');
+    t.is((await ask()).headers.get('x-junctor-route')?.split(';')[0], 'first,small');
 
     await page.getByText('Form', { exact: true }).click();
     t.is(
@@ -879,7 +879,7 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     const manifest = async () => JSON.parse(await readFile(join(gateway.home, 'presets/fresh/manifest.json'), 'utf8'));
     await until(async () => (await manifest()).Router.default === 'first,large');
     t.deepEqual(await manifest(), { Router: { default: 'first,large', fallback: { default: ['first,small'] } } });
-    t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,large');
+    t.is((await ask()).headers.get('x-junctor-route')?.split(';')[0], 'first,large');
     await page.getByRole('link', { name: 'Set up a client for this preset' }).click();
     await page.getByText(`ANTHROPIC_BASE_URL=${baseUrl}/preset/fresh`).first().waitFor();
     await page.getByRole('button', { name: 'Run check' }).click();

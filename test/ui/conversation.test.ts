@@ -141,7 +141,7 @@ const paths: Readonly<Record<Protocol, string>> = {
 const send = async (protocol: Protocol, body: object, recorded = true): Promise<string> => {
   const answer = await fetch(gateway.baseUrl + paths[protocol], {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(recorded && { 'x-switchyard-capture': '1' }) },
+    headers: { 'content-type': 'application/json', ...(recorded && { 'x-junctor-capture': '1' }) },
     body: JSON.stringify(body),
   });
   await answer.text();

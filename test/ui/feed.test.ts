@@ -63,7 +63,7 @@ const hide = (page: Page, hidden: boolean): Promise<unknown> =>
 
 const rowOf = (page: Page, id: string) => page.locator(`a[href="#/requests/${id}"]`);
 
-browserTest('the Yard lives on one stream, which a hidden tab closes and a visible one opens anew', async (t) => {
+browserTest('the Overview lives on one stream, which a hidden tab closes and a visible one opens anew', async (t) => {
   await send('before');
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
@@ -129,7 +129,7 @@ browserTest(
   },
 );
 
-browserTest('without the stream the Yard asks each second, until there is one again', async (t) => {
+browserTest('without the stream the Overview asks each second, until there is one again', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   await page.route('**/api/feed?*', (route) => route.fulfill({ status: 503, json: { message: 'no' } }));

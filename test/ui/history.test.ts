@@ -185,7 +185,7 @@ browserTest('with the history off, its page says how to switch it on', async (t)
   const gateway = await startGateway(configOf({ HISTORY: { days: 0 } }));
   t.teardown(gateway.stop);
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/`);
-  await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await pressPair(page, 'g', 'h');
   await page.getByText('The history is off').waitFor();
   await page.getByRole('button', { name: 'Change the setting' }).click();

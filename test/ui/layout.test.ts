@@ -203,7 +203,7 @@ browserTest('a message lies on no heading, no button of a row and not on the bar
 browserTest('the request that was opened last has a link, and the theme is switched in one place', async (t) => {
   const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-switchyard-capture': '1' },
+    headers: { 'content-type': 'application/json', 'x-junctor-capture': '1' },
     body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
   });
   const id = answer.headers.get('x-request-id') ?? '';

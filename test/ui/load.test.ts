@@ -64,7 +64,7 @@ const send = (baseUrl: string, id: string): Promise<Outcome> =>
 const sumIn = (text: string, name: string, label = ''): number =>
   text
     .split('\n')
-    .filter((line) => line.startsWith(`switchyard_${name}{`) && line.includes(label))
+    .filter((line) => line.startsWith(`junctor_${name}{`) && line.includes(label))
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -21,7 +21,7 @@ test.before(async () => {
   for (let n = 0; n < 120; n += 1) {
     const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-switchyard-capture': n > 110 ? '1' : '0' },
+      headers: { 'content-type': 'application/json', 'x-junctor-capture': n > 110 ? '1' : '0' },
       body: JSON.stringify({ model: n % 2 ? 'box,large' : 'any', messages: [{ role: 'user', content: 'Hello!' }] }),
     });
     await answer.text();
@@ -127,7 +127,7 @@ browserTest('a tab stays in the address, and j and k go through the list as it w
   await page.getByRole('heading', { level: 1, name: ids[115] ?? '' }).waitFor();
   await page.keyboard.press('k');
   await page.getByRole('heading', { level: 1, name: ids[117] ?? '' }).waitFor();
-  await page.getByRole('link', { name: '← Yard' }).click();
+  await page.getByRole('link', { name: '← Overview' }).click();
   await page.getByText('60 of 120 requests').waitFor();
 
   await page.goto(`${gateway.baseUrl}/ui#/requests/${ids[118]}?tab=events`);
@@ -140,7 +140,7 @@ browserTest('a tab stays in the address, and j and k go through the list as it w
 
 browserTest('Ctrl+K finds pages, requests, models and actions; Ctrl+S saves', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
-  await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   const palette = page.getByRole('dialog', { name: 'Go to' });
   const find = async (text: string): Promise<void> => {
     await page.keyboard.press('Control+k');

@@ -40,7 +40,7 @@ const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b' };
 const record = (more: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })}\n\n`;
 
-const words = 'A switchyard sorts wagons:\n\n- each lever moves **one** point\n- each point chooses a track'.split(
+const words = 'A junctor sorts wagons:\n\n- each lever moves **one** point\n- each point chooses a track'.split(
   /(?<= )/,
 );
 
@@ -109,7 +109,7 @@ const open = async (gateway: TestGateway, hash: string): Promise<Page> => {
 
 const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show: () => Promise<Page>])[] = [
   [
-    'yard',
+    'overview',
     'light',
     async () => {
       const page = await open(busy, '');
@@ -127,7 +127,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     async () => {
       // The first ones are slow.
       for (let last = 9; last >= 0; last -= 1) {
-        const headers = { 'x-request-id': `req_8c41f6${last}`, 'x-switchyard-capture': '1' };
+        const headers = { 'x-request-id': `req_8c41f6${last}`, 'x-junctor-capture': '1' };
         await ask('/v1/messages', { model: 'claude-haiku-5-5', top_k: 40 }, headers);
       }
       const page = await open(busy, '/requests/req_8c41f60');
@@ -181,7 +181,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     async () => {
       const page = await open(busy, '/connect');
       await page.getByRole('button', { name: 'Run check' }).click();
-      await page.getByText(/replied: A switchyard/).waitFor();
+      await page.getByText(/replied: A junctor/).waitFor();
       return page;
     },
   ],
@@ -191,7 +191,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     async () => {
       const page = await open(busy, '/playground');
       await page.getByText('All three').click();
-      await page.getByLabel('User message').fill('What does a switchyard do?');
+      await page.getByLabel('User message').fill('What does a junctor do?');
       await page.getByRole('button', { name: 'Send all three' }).click();
       await page.getByText('done', { exact: true }).nth(2).waitFor();
       return page;

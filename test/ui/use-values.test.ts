@@ -434,7 +434,7 @@ test('each client guide has this gateway’s address in its form and the model, 
       const text = snippets.map((one) => one.text).join('\n');
       t.true(text.includes('10.0.0.5:3999'), guide.name);
       t.false(text.includes('any-value'), guide.name);
-      t.regex(text + guide.notes.join(), /SWITCHYARD_API_KEY/, guide.name);
+      t.regex(text + guide.notes.join(), /JUNCTOR_API_KEY/, guide.name);
       t.is(/10\.0\.0\.5:3999\/v1/.test(text), guide.base === 'with /v1', guide.name);
       const open = guide
         .snippets({ ...connection, wantsKey: false }, shell)

@@ -427,9 +427,9 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
 
   await page
     .getByRole('group', { name: 'Log file' })
-    .getByText(/^switchyard-/)
+    .getByText(/^junctor-/)
     .click();
-  const server = page.getByRole('grid', { name: /^Records of switchyard-/ });
+  const server = page.getByRole('grid', { name: /^Records of junctor-/ });
   await server.getByText('GET /v1/models').first().waitFor();
   t.is(await server.getByText('/api/logs').count(), 0);
   await page.getByLabel('Hide this page’s calls').uncheck();
@@ -506,7 +506,7 @@ browserTest(
     await page.keyboard.press('Enter');
     await page.getByRole('grid').getByText('routed as number 1').waitFor();
     await page.evaluate(`window.location.hash = '#/connect'`);
-    await page.getByText('export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_API_KEY"').waitFor();
+    await page.getByText('export ANTHROPIC_AUTH_TOKEN="$JUNCTOR_API_KEY"').waitFor();
     await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/^box, small replied:/).waitFor();
     t.false((await page.content()).includes(key));

@@ -22,9 +22,9 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   {
     name: '',
-    title: 'Yard',
-    link: { group: 'Monitor', icon: 'yard', key: 'y' },
-    load: async () => (await import('./pages/yard/yard.tsx')).Yard,
+    title: 'Overview',
+    link: { group: 'Monitor', icon: 'overview', key: 'o' },
+    load: async () => (await import('./pages/overview/overview.tsx')).Overview,
   },
   {
     name: 'requests',

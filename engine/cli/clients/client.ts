@@ -27,14 +27,14 @@ export interface OfferedModel {
 }
 
 /** A name that no provider has, so that the routing rules choose. */
-export const routedName = 'switchyard';
+export const routedName = 'junctor';
 
 /** Environment variables by name; an empty one is unset. */
 export type Variables = Readonly<Record<string, string>>;
 
 /** A client program, or a family of them, that can use the gateway. */
 export interface Client {
-  /** Name for `switchyard env --for`. */
+  /** Name for `junctor env --for`. */
   readonly name: string;
   /** One-line description for users. */
   readonly about: string;
@@ -49,7 +49,7 @@ export interface Client {
   /** Configuration that it needs besides the variables. */
   readonly block?: (access: ServiceAccess, files: Files) => ConfigBlock | Promise<ConfigBlock>;
   /**
-   * The arguments with which `switchyard run` starts it: with them, it uses what the launcher sets, whatever its own files say.
+   * The arguments with which `junctor run` starts it: with them, it uses what the launcher sets, whatever its own files say.
    * Absent: the user's arguments.
    */
   readonly launch?: (run: Run) => readonly string[] | Promise<readonly string[]>;
@@ -73,7 +73,7 @@ export interface Files {
   readonly writeFile: (name: string, text: string) => Promise<string>;
 }
 
-/** A start of a client by `switchyard run`. */
+/** A start of a client by `junctor run`. */
 interface Run extends Files {
   readonly access: ServiceAccess;
   /** What the launcher sets in its environment. */

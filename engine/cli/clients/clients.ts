@@ -13,5 +13,5 @@ export const clients: readonly Client[] = [claudeCode, codex, opencode, copilot,
 /** Clients whose variables are set for an unknown program; variables it doesn't read are harmless. */
 export const plainClients: readonly Client[] = [openai, anthropic];
 
-/** Output syntaxes that `switchyard env --shell` accepts. */
+/** Output syntaxes that `junctor env --shell` accepts. */
 export const shells = ['posix', 'fish', 'powershell', 'json'] as const;

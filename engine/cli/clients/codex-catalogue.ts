@@ -21,7 +21,7 @@ export const codexCatalogue = ({ models, context }: ServiceAccess, own: string |
     .map((model, index) =>
       entryOf(model, known.get(model.name.slice(model.name.indexOf(',') + 1)), ownRows.length + index),
     );
-  const rest = { ...entryOf({ name: '', title: 'Switchyard', context }, undefined, 0), visibility: 'hide' };
+  const rest = { ...entryOf({ name: '', title: 'Junctor', context }, undefined, 0), visibility: 'hide' };
   return JSON.stringify({ models: [...ownRows, ...rows, rest] });
 };
 

@@ -4,11 +4,11 @@ import type { Client, Files, ServiceAccess } from './client.ts';
 import { codexCatalogue } from './codex-catalogue.ts';
 
 /** Codex reads the key from this variable (`env_key`). */
-const keyVariable = 'SWITCHYARD_CLIENT_KEY';
+const keyVariable = 'JUNCTOR_CLIENT_KEY';
 
 const provider = ({ baseUrl }: ServiceAccess) =>
   ({
-    name: 'Switchyard',
+    name: 'Junctor',
     base_url: `${baseUrl}/v1`,
     env_key: keyVariable,
     wire_api: 'responses',
@@ -39,21 +39,21 @@ export const codex: Client = {
   block: async (access, files) => ({
     file: '~/.codex/config.toml',
     text: [
-      'model_provider = "switchyard"',
+      'model_provider = "junctor"',
       `model_catalog_json = ${JSON.stringify(await writeCatalogue(access, files))}`,
       ...(access.context === undefined ? [] : [`model_context_window = ${access.context}`]),
       '',
-      '[model_providers.switchyard]',
+      '[model_providers.junctor]',
       ...Object.entries(provider(access)).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
     ].join('\n'),
   }),
   // Arguments win over config.toml, its profiles and a project's file.
   launch: async (run) => [
     ...[
-      ['model_provider', 'switchyard'] as const,
+      ['model_provider', 'junctor'] as const,
       ['model_catalog_json', await writeCatalogue(run.access, run)] as const,
       ...Object.entries(provider(run.access)).map(
-        ([name, value]) => [`model_providers.switchyard.${name}`, value] as const,
+        ([name, value]) => [`model_providers.junctor.${name}`, value] as const,
       ),
     ].flatMap(([name, value]) => ['-c', `${name}=${JSON.stringify(value)}`]),
     ...run.args,

@@ -9,11 +9,11 @@ export const cline: Client = {
   about: 'Cline',
   commands: ['cline'],
   setUpByHand: true,
-  variables: ({ apiKey }) => ({ SWITCHYARD_API_KEY: apiKey }),
+  variables: ({ apiKey }) => ({ JUNCTOR_API_KEY: apiKey }),
   block: ({ baseUrl, context = usualWindow }) => ({
     file: 'a shell, once',
     text: [
-      `cline auth -p openai-compatible -k "$SWITCHYARD_API_KEY" -m ${routedName} -b ${baseUrl}/v1`,
+      `cline auth -p openai-compatible -k "$JUNCTOR_API_KEY" -m ${routedName} -b ${baseUrl}/v1`,
       `cline -P openai-compatible -m ${routedName}`,
       '',
       "or in the editor's settings: API Provider OpenAI Compatible,",
@@ -29,14 +29,14 @@ export const zed: Client = {
   commands: ['zed', 'zeditor'],
   setUpByHand: true,
   // Zed forms the name from that of the provider.
-  variables: ({ apiKey }) => ({ SWITCHYARD_API_KEY: apiKey }),
+  variables: ({ apiKey }) => ({ JUNCTOR_API_KEY: apiKey }),
   block: ({ baseUrl, models }) => ({
     file: "Zed's settings.json",
     text: JSON.stringify(
       {
         language_models: {
           openai_compatible: {
-            Switchyard: {
+            Junctor: {
               api_url: `${baseUrl}/v1`,
               available_models: models.filter(({ name }) => name === routedName || name.includes(',')).map(zedModel),
             },

@@ -15,14 +15,14 @@ const model = ({ title, context, maxOutput }: OfferedModel) => ({
 });
 
 const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
-  model: `switchyard/${routedName}`,
-  small_model: `switchyard/${routedName}`,
+  model: `junctor/${routedName}`,
+  small_model: `junctor/${routedName}`,
   // An agent or a command of the user's may name a model of another provider: it fails instead of going there.
-  enabled_providers: ['switchyard'],
+  enabled_providers: ['junctor'],
   provider: {
-    switchyard: {
+    junctor: {
       npm: '@ai-sdk/openai-compatible',
-      name: 'Switchyard',
+      name: 'Junctor',
       options: { baseURL: `${baseUrl}/v1`, apiKey, timeout: 600_000 },
       models: Object.fromEntries(models.slice(0, mostModels).map((one) => [one.name, model(one)])),
     },

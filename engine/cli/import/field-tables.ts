@@ -1,4 +1,4 @@
-/** Field tables of claude-code-router, whose configuration `switchyard import` converts. */
+/** Field tables of claude-code-router, whose configuration `junctor import` converts. */
 export const claudeCodeRouter = {
   name: 'claude-code-router',
   configPath: ['.claude-code-router', 'config.json'],

@@ -20,7 +20,7 @@ import { leaveOutFaults } from './leave-out-faults.ts';
 import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
 
 /**
- * `switchyard import [path]`: merges another gateway's configuration into ours. What would keep the result from loading is left out.
+ * `junctor import [path]`: merges another gateway's configuration into ours. What would keep the result from loading is left out.
  * Backs up our file first; writes nothing if ours has faults of its own, or nothing changes.
  */
 export const importConfig = async (

@@ -5,17 +5,17 @@ import type { ModuleFormat, ResolveFnOutput, ResolveHookContext } from 'node:mod
 export interface HookData {
   /** URL of the gateway's folder, from which its packages are resolved. */
   readonly gateway: string;
-  /** URL of the module that custom transformers import as `switchyard/transformer`. */
+  /** URL of the module that custom transformers import as `junctor/transformer`. */
   readonly api: string;
   /** URLs of bundled packages. */
   readonly bundled: Readonly<Record<string, string>>;
 }
 
 /** Marks the modules that `load-module.ts` loads, with the number of the load. */
-export const loadMark = 'switchyard-load';
+export const loadMark = 'junctor-load';
 
-const mark = /[?&]switchyard-load=(\d+)/;
-const apiName = /^(?:switchyard|@switchyard\/gateway)\/transformer$/;
+const mark = /[?&]junctor-load=(\d+)/;
+const apiName = /^junctor\/transformer$/;
 const gatewayPackages = /^(?:rxjs|typebox)(?:\/|$)/;
 const fileSpecifier = /^(?:\.{0,2}\/|file:)/;
 

@@ -58,7 +58,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'trailer',
   'upgrade',
   'expect',
-  'x-switchyard-capture',
+  'x-junctor-capture',
 ]);
 
 const containsSecret = (value: string, secret: string | undefined): boolean =>

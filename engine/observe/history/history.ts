@@ -97,7 +97,7 @@ export const numberAt = (ms: number): number => ms * numbersPerMs;
 export const maxSummaries = 1_000;
 
 /** Header that requests a capture of this request. */
-const captureHeader = 'x-switchyard-capture';
+const captureHeader = 'x-junctor-capture';
 
 /** Creates an empty history. */
 export const createHistory = ({

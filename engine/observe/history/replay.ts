@@ -112,7 +112,7 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
 };
 
 /** Response header with the id of the replayed request. */
-const replayHeader = 'x-switchyard-replay';
+const replayHeader = 'x-junctor-replay';
 
 const bytesOf = ({ text, base64 }: Chunk): Uint8Array =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');

@@ -65,7 +65,7 @@ export const showCapture = (
           body: mask.text(body.text),
           truncated: body.truncated,
           secret: clientKey(client.headers),
-          variable: 'SWITCHYARD_API_KEY',
+          variable: 'JUNCTOR_API_KEY',
         }),
       ),
       upstream: call ? curlOf(call, recorder, mask, settings, limits) : null,

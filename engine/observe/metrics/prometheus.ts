@@ -23,7 +23,7 @@ interface Sample {
   readonly value: number;
 }
 
-const prefix = 'switchyard_';
+const prefix = 'junctor_';
 
 /** A metric with its current series. */
 export const familyOf = ({ name, help, type, across = 'sum', labelNames, samples }: Metric): Family => ({

@@ -30,13 +30,13 @@ export const attribute = {
   serviceVersion: 'service.version',
   serviceInstance: 'service.instance.id',
   // What no convention has.
-  requestId: 'switchyard.request.id',
-  client: 'switchyard.client',
-  preset: 'switchyard.preset',
-  scenario: 'switchyard.scenario',
+  requestId: 'junctor.request.id',
+  client: 'junctor.client',
+  preset: 'junctor.preset',
+  scenario: 'junctor.scenario',
   /** The provider's name in the configuration. */
-  configuredProvider: 'switchyard.provider',
-  attempts: 'switchyard.attempts',
+  configuredProvider: 'junctor.provider',
+  attempts: 'junctor.attempts',
 } as const;
 
 /** Every route of the gateway continues a conversation. */
@@ -46,7 +46,7 @@ export const operation = 'chat';
 export const errorTypes = { clientGone: 'client_disconnected' } as const;
 
 /** Events of a request's span. */
-export const event = { retry: 'switchyard.retry', fallback: 'switchyard.fallback' } as const;
+export const event = { retry: 'junctor.retry', fallback: 'junctor.fallback' } as const;
 
 export const tokenTypes = { input: 'input', output: 'output' } as const;
 

@@ -106,7 +106,7 @@ export class Exporter {
       const calling = upstreams
         .call({
           url,
-          headers: { 'content-type': 'application/json', 'user-agent': 'switchyard', ...headers },
+          headers: { 'content-type': 'application/json', 'user-agent': 'junctor', ...headers },
           body,
           backpressure: new Backpressure(),
         })

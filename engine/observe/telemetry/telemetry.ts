@@ -49,7 +49,7 @@ export const openTelemetry = ({
       [attribute.serviceVersion]: version,
       [attribute.serviceInstance]: randomUUID(),
     },
-    scope: { name: 'switchyard', version },
+    scope: { name: 'junctor', version },
   };
   const counts = { spansSent: 0, spansDropped: 0, metricsSent: 0, metricsDropped: 0 };
   const say = troubleLog(log, clock);

@@ -54,12 +54,12 @@ const removeStale = async (home: string, report: (line: string) => void): Promis
   const found = await findService(home);
   if (found.type === 'running') {
     throw new Error(
-      `Switchyard is already running on ${home} (process ${found.pid}, ${found.baseUrl}): stop or restart it, or set SWITCHYARD_HOME.`,
+      `Junctor is already running on ${home} (process ${found.pid}, ${found.baseUrl}): stop or restart it, or set JUNCTOR_HOME.`,
     );
   }
   if (found.type === 'silent' && found.state !== 'stopping') {
     const what = found.state === 'starting' ? 'is starting' : 'is not responding';
-    throw new Error(`Switchyard on ${home} ${what} (process ${found.pid}): wait for it, or stop it first.`);
+    throw new Error(`Junctor on ${home} ${what} (process ${found.pid}): wait for it, or stop it first.`);
   }
   if (found.type === 'none') return;
   if (found.type === 'stale') report(`removed the stale file ${pidPath(home)} of process ${found.pid}`);

@@ -4,7 +4,7 @@ import { errorCode } from '../../model/fault.ts';
 import { type PidFile, readPidFile } from './pid-file.ts';
 
 /** Process titles, as shown by `ps`. */
-export const processTitles = { service: 'switchyard: service', worker: 'switchyard: worker' } as const;
+export const processTitles = { service: 'junctor: service', worker: 'junctor: worker' } as const;
 
 /** State of the service of a configuration's folder. */
 export type FoundService =
@@ -32,7 +32,7 @@ export const findService = async (home: string): Promise<FoundService> => {
     : { type: 'silent', pid, state };
 };
 
-/** Whether a Switchyard answers at this URL; 503 counts as an answer. */
+/** Whether a Junctor answers at this URL; 503 counts as an answer. */
 export const answers = async (baseUrl: string): Promise<boolean> => {
   try {
     const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(answerMs) });
@@ -55,7 +55,7 @@ export const isAlive = (pid: number): boolean => {
 };
 
 /**
- * Whether a process with this PID is a Switchyard service, since PIDs are reused. `true` if the platform can't show process
+ * Whether a process with this PID is a Junctor service, since PIDs are reused. `true` if the platform can't show process
  * titles.
  */
 const isService = (pid: number): boolean => isAlive(pid) && (titleOf(pid) ?? title).startsWith(title);

@@ -21,7 +21,7 @@ export type PidFile = Static<typeof PidFile>;
 const file = reader(PidFile, { compiled: false });
 
 /** Path of the PID file. */
-export const pidPath = (home: string): string => join(home, 'switchyard.pid');
+export const pidPath = (home: string): string => join(home, 'junctor.pid');
 
 /** Reads the PID file; `undefined` if there is none. Unreadable content is reported as PID 0. */
 export const readPidFile = (home: string): PidFile | undefined => {

@@ -41,7 +41,7 @@ export const guardProcess = ({ log, flush, report }: StrayErrors): void => {
   });
 };
 
-/** Ignores write errors on stdout and stderr, so that the service survives a closed pipe (`switchyard start | head`). */
+/** Ignores write errors on stdout and stderr, so that the service survives a closed pipe (`junctor start | head`). */
 export const outliveOutput = (): void => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error').on('error', () => undefined);

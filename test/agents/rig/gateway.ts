@@ -12,13 +12,13 @@ export interface AgentGateway {
   readonly stop: () => Promise<void>;
 }
 
-const launcher = resolve(import.meta.dirname, '../../../engine/cli/switchyard.js');
+const launcher = resolve(import.meta.dirname, '../../../engine/cli/junctor.js');
 
 /** How long it may take until it listens, and how long it may run at all, in milliseconds. */
 const limitMs = 3_600_000;
 
 export const startGateway = async (proxyUrl: string): Promise<AgentGateway> => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-agents-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-agents-'));
   const config = {
     PORT: 0,
     LOG: false,
@@ -40,10 +40,10 @@ export const startGateway = async (proxyUrl: string): Promise<AgentGateway> => {
     const manifest = { Router: { default: `${slugOf(party)},${party.model}` } };
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
   }
-  const { PATH = '', SWITCHYARD_HTTP = '' } = process.env;
+  const { PATH = '', JUNCTOR_HTTP = '' } = process.env;
   const service = runProgram(process.execPath, [launcher, 'start'], {
     cwd: home,
-    env: { PATH, SWITCHYARD_HTTP, HOME: home, SWITCHYARD_HOME: home, HTTP_PROXY: proxyUrl },
+    env: { PATH, JUNCTOR_HTTP, HOME: home, JUNCTOR_HOME: home, HTTP_PROXY: proxyUrl },
     limitMs,
   });
   const stop = async (): Promise<void> => {

@@ -29,7 +29,7 @@ export const runAgent = async (
 ): Promise<void> => {
   cases += 1;
   const tag = `CASE${String(cases).padStart(4, '0')}X`;
-  const place = await mkdtemp(join(tmpdir(), 'switchyard-agent-'));
+  const place = await mkdtemp(join(tmpdir(), 'junctor-agent-'));
   t.teardown(() => rm(place, { recursive: true, force: true }));
   const [home, work] = [join(place, 'home'), join(place, 'work')];
   await Promise.all([mkdir(home), mkdir(work)]);

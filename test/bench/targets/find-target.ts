@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { commandIn, switchyardIn } from './switchyard.ts';
+import { commandIn, junctorIn } from './junctor.ts';
 import type { Target } from './target.ts';
 
 const thisCheckout = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * The gateway of this name: `switchyard`, the folder of another checkout of it, or a module that exports it as `target`. Rejects
+ * The gateway of this name: `junctor`, the folder of another checkout of it, or a module that exports it as `target`. Rejects
  * when there is none.
  */
 export const findTarget = async (name: string): Promise<Target> => {
-  if (name === 'switchyard') return switchyardIn(thisCheckout, name);
+  if (name === 'junctor') return junctorIn(thisCheckout, name);
   const path = resolve(name);
-  if (existsSync(commandIn(path))) return switchyardIn(path, basename(path));
+  if (existsSync(commandIn(path))) return junctorIn(path, basename(path));
   const module: unknown = await import(pathToFileURL(path).href);
   const found = typeof module === 'object' && module !== null && 'target' in module ? module.target : undefined;
   if (!isTarget(found)) throw new Error(`${name} exports no \`target\` with a \`name\` and a function \`start\`.`);

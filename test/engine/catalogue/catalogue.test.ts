@@ -6,7 +6,7 @@ import { createCatalogue } from '../../../engine/catalogue/catalogue.ts';
 import { type KeptList, readVendorLists } from '../../../engine/catalogue/vendor-lists.ts';
 
 const homeOf = async (t: ExecutionContext): Promise<string> => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-catalogue-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-catalogue-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   return home;
 };

@@ -143,8 +143,8 @@ test('a bare name and an alias have the smallest window of all that may answer',
   t.teardown(gateway.stop);
   t.like(await call(gateway, '/v1/models/p,m'), { context_length: 4_000 });
   t.like(await call(gateway, '/v1/models/m'), { context_length: 3_000 });
-  t.like(await call(gateway, '/v1/models/anthropic-switchyard-default'), { context_length: 3_000 });
-  t.like(await call(gateway, '/v1/models/anthropic-switchyard-p-m'), { context_length: 4_000 });
+  t.like(await call(gateway, '/v1/models/anthropic-junctor-default'), { context_length: 3_000 });
+  t.like(await call(gateway, '/v1/models/anthropic-junctor-p-m'), { context_length: 4_000 });
 });
 
 test('the summary of a request has its cost, or none where no price is known', async (t) => {
@@ -332,7 +332,7 @@ test('what a model lacks, by the configuration or the package, is not asked of i
       body: JSON.stringify({ max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }], ...body }),
     });
     t.is(answer.status, 200, await answer.text());
-    return { loss: answer.headers.get('x-switchyard-loss'), sent: upstream.requests.at(-1)?.body };
+    return { loss: answer.headers.get('x-junctor-loss'), sent: upstream.requests.at(-1)?.body };
   };
   const tools = [{ name: 'x', input_schema: { type: 'object' } }];
   const asked = { temperature: 0.5, tools, tool_choice: { type: 'any' } };

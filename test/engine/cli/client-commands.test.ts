@@ -40,7 +40,7 @@ test('client add, list, revoke: the key is shown once, and a running service tak
   ];
   const added = await run(['client', 'add', 'team-a', ...options]);
   t.is(added.code, 0, added.err);
-  t.regex(added.out, /^sk-switchyard-[\w-]{43}\n$/, 'the key alone is on standard output');
+  t.regex(added.out, /^sk-junctor-[\w-]{43}\n$/, 'the key alone is on standard output');
   t.regex(added.err, /Added team-a to config\.json/);
   const key = added.out.trim();
   const parsed = parseConfig(await file());
@@ -80,7 +80,7 @@ test('without APIKEY, the first client says what it changes, and the last one ta
   const { home, ask } = await commandRig(t, { ...config, APIKEY: undefined });
   const first = await ask(['client', 'add', 'a']);
   t.regex(first.err, /programs that call without one get 401/);
-  t.regex(first.err, /`switchyard client add existing-tools` makes a key/);
+  t.regex(first.err, /`junctor client add existing-tools` makes a key/);
   const second = await ask(['client', 'add', 'existing-tools']);
   t.notRegex(second.err, /401/);
   t.is((await ask(['client', 'revoke', 'a'])).err, '');

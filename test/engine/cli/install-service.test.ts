@@ -20,7 +20,7 @@ const serviceRig = async (t: ExecutionContext) => {
   const env = { PATH: `${bin}:${process.env.PATH}` };
   const said: string[] = [];
   const cli = (PATH = `${bin}:${process.env.PATH}`): Cli => ({
-    env: { PATH, HOME: home, SWITCHYARD_HOME: home },
+    env: { PATH, HOME: home, JUNCTOR_HOME: home },
     home,
     print: (line) => void said.push(line),
     warn: (line) => void said.push(`warning: ${line}`),
@@ -40,13 +40,13 @@ const serviceRig = async (t: ExecutionContext) => {
   };
 };
 
-test('switchyard service: the command installs, replaces and removes a systemd unit of its own', async (t) => {
+test('junctor service: the command installs, replaces and removes a systemd unit of its own', async (t) => {
   if (process.platform !== 'linux') return t.pass('systemd is on Linux alone');
   const { home, ask, run, called } = await serviceRig(t);
-  const file = join(home, '.config/systemd/user/switchyard.service');
+  const file = join(home, '.config/systemd/user/junctor.service');
   const printed = await ask('print');
   t.is(printed.code, 0, printed.err);
-  t.true(printed.out.includes(`Environment="SWITCHYARD_HOME=${home}"\n`));
+  t.true(printed.out.includes(`Environment="JUNCTOR_HOME=${home}"\n`));
   t.true(printed.out.includes('TimeoutStopSec=80\n'), 'longer than TIMEOUTS.drainMs');
   t.false(existsSync(file));
 
@@ -54,8 +54,8 @@ test('switchyard service: the command installs, replaces and removes a systemd u
   t.is(installed.code, 0, installed.err);
   t.regex(installed.out, /service\.env \(mode 600\)[\s\S]*Started the service\. .*loginctl enable-linger/);
   t.is(await readFile(file, 'utf8'), printed.out);
-  const enable = ['systemctl --user daemon-reload', 'systemctl --user enable --now switchyard.service'];
-  const disable = 'systemctl --user disable --now switchyard.service';
+  const enable = ['systemctl --user daemon-reload', 'systemctl --user enable --now junctor.service'];
+  const disable = 'systemctl --user disable --now junctor.service';
   t.deepEqual(await called(), enable);
 
   t.is((await ask('install', '--allow-transformer-path', '/opt/stages')).code, 0);
@@ -72,15 +72,15 @@ test('switchyard service: the command installs, replaces and removes a systemd u
 for (const [platform, file, enable, disable] of [
   [
     'linux',
-    '.config/systemd/user/switchyard.service',
-    ['systemctl --user daemon-reload', 'systemctl --user enable --now switchyard.service'],
-    ['systemctl --user disable --now switchyard.service', 'systemctl --user daemon-reload'],
+    '.config/systemd/user/junctor.service',
+    ['systemctl --user daemon-reload', 'systemctl --user enable --now junctor.service'],
+    ['systemctl --user disable --now junctor.service', 'systemctl --user daemon-reload'],
   ],
   [
     'darwin',
-    'Library/LaunchAgents/local.switchyard.plist',
-    [/^launchctl bootstrap gui\/\d+ \S+local\.switchyard\.plist$/],
-    [/^launchctl bootout gui\/\d+\/local\.switchyard$/],
+    'Library/LaunchAgents/local.junctor.plist',
+    [/^launchctl bootstrap gui\/\d+ \S+local\.junctor\.plist$/],
+    [/^launchctl bootout gui\/\d+\/local\.junctor$/],
   ],
 ] as const) {
   test(`${platform}: a foreign file stays, and a failing service manager is told with its command`, async (t) => {
@@ -121,22 +121,19 @@ for (const [platform, file, enable, disable] of [
 test('Windows: the commands are printed, and nothing is said to be installed', async (t) => {
   const { cli, said } = await serviceRig(t);
   await t.throwsAsync(installService(cli(), { platform: 'win32' }), { message: /^Nothing was installed\./ });
-  t.regex(said(), /Register-ScheduledTask -TaskName Switchyard/);
+  t.regex(said(), /Register-ScheduledTask -TaskName Junctor/);
   await t.throwsAsync(uninstallService(cli(), { platform: 'win32' }), { message: /^Nothing was removed\./ });
   await t.throwsAsync(printService(cli(), { platform: 'freebsd' }), { message: /no service file for freebsd/ });
 });
 
-test('the file names the configuration that SWITCHYARD_CONFIG names, and no path that would end a line of it', async (t) => {
+test('the file names the configuration that JUNCTOR_CONFIG names, and no path that would end a line of it', async (t) => {
   const { cli, said } = await serviceRig(t);
   const { env, ...rest } = cli();
-  await printService(
-    { ...rest, env: { ...env, SWITCHYARD_CONFIG: '/etc/switchyard/a b.json' } },
-    { platform: 'linux' },
-  );
-  t.true(said().includes('Environment="SWITCHYARD_CONFIG=/etc/switchyard/a b.json"\n'));
+  await printService({ ...rest, env: { ...env, JUNCTOR_CONFIG: '/etc/junctor/a b.json' } }, { platform: 'linux' });
+  t.true(said().includes('Environment="JUNCTOR_CONFIG=/etc/junctor/a b.json"\n'));
   await t.throwsAsync(
     printService(
-      { ...rest, env: { ...env, SWITCHYARD_CONFIG: '/etc/a\nExecStartPre=/bin/false' } },
+      { ...rest, env: { ...env, JUNCTOR_CONFIG: '/etc/a\nExecStartPre=/bin/false' } },
       { platform: 'linux' },
     ),
     { message: /can't hold the path .+: it has a control character/ },

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
 const temporaryFolder = async (t: ExecutionContext): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-launcher-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-launcher-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };
@@ -21,16 +21,16 @@ test('the launcher is executable and works through a link and from any folder', 
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'tsconfig.json'), '{ not JSON at all');
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
-  const link = join(folder, 'switchyard');
+  const link = join(folder, 'junctor');
   await symlink(bin, link);
-  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: join(folder, 'home') };
+  const env = { PATH: process.env.PATH ?? '', JUNCTOR_HOME: join(folder, 'home') };
   t.is((await run(link, ['--version'], { cwd: folder, env })).stdout, `${version}\n`);
   t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json does not exist/);
 });
 
 test('a usage error is reported in one line', async (t) => {
   const folder = await temporaryFolder(t);
-  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder };
+  const env = { PATH: process.env.PATH ?? '', JUNCTOR_HOME: folder };
   for (const [args, says] of [
     [['strat'], /^error: unknown command 'strat'/],
     [['stop', '--now'], /^error: unknown option '--now'/],
@@ -45,7 +45,7 @@ test('a usage error is reported in one line', async (t) => {
 });
 
 test('a command from a folder that was deleted says so in one line', async (t) => {
-  const gone = await mkdtemp(join(tmpdir(), 'switchyard-gone-'));
+  const gone = await mkdtemp(join(tmpdir(), 'junctor-gone-'));
   const script = `cd '${gone}' && rmdir '${gone}' && exec '${process.execPath}' '${bin}' --version`;
   const error = await t.throwsAsync<Error & { stderr: string; code: number }>(run('/bin/sh', ['-c', script]));
   t.is(error?.code, 1);

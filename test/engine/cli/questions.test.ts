@@ -33,7 +33,7 @@ test('config check lists every fault and warning with its path', async (t) => {
   t.is(fair.code, 0, 'warnings do not keep a service from starting');
   t.regex(fair.out, /^warning +transformers\[0\]\.options\.max_token is unknown/m);
   t.regex(fair.out, /^warning +Providers\[0\] .*P_KEY/m);
-  t.is((await rig.ask(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
+  t.is((await rig.ask(['config', 'check'], { env: { P_KEY: 'x', JUNCTOR_PORT: 'y' } })).code, 1);
 });
 
 test('config check without a file describes the first start', async (t) => {
@@ -58,7 +58,7 @@ test('models lists names and aliases with their routes', async (t) => {
   t.regex(out, /^p,small +small \(p\) +← default$/m);
   t.regex(out, /^p,large +large \(p\) +← think$/m);
   t.regex(out, /^Built-in facts of \d{4}-\d\d-\d\d, \d+ days? old/m);
-  t.regex(out, /^switchyard-default /m);
+  t.regex(out, /^junctor-default /m);
   const listed: { readonly id: string }[] = JSON.parse((await ask(['models', '--json'], { env })).out);
   t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));
 });
@@ -143,7 +143,7 @@ const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[
   [
     'codex',
     [
-      /^export SWITCHYARD_CLIENT_KEY=/m,
+      /^export JUNCTOR_CLIENT_KEY=/m,
       /^# {3}base_url = "http:\/\/127\.0\.0\.1:39001\/v1"$/m,
       /^# {3}wire_api = "responses"$/m,
       /^# {3}supports_websockets = false$/m,
@@ -234,12 +234,12 @@ test('run sets the variables, inherits input and output, and returns the exit co
 
   const tools = join(home, 'tools');
   await mkdir(tools);
-  const codex = `#!${process.execPath}\nconsole.log(process.argv.slice(2).join(' '), process.env.SWITCHYARD_CLIENT_KEY)`;
+  const codex = `#!${process.execPath}\nconsole.log(process.argv.slice(2).join(' '), process.env.JUNCTOR_CLIENT_KEY)`;
   await writeFile(join(tools, 'codex'), codex, { mode: 0o755 });
   const known = await run(['run', 'codex', 'exec'], { env: { ...env, PATH: `${tools}:${process.env.PATH}` } });
   t.regex(
     known.out,
-    /^-c model_provider="switchyard" .*base_url="http:\/\/127\.0\.0\.1:\d+\/v1" .* exec a-key-of-mine\n$/,
+    /^-c model_provider="junctor" .*base_url="http:\/\/127\.0\.0\.1:\d+\/v1" .* exec a-key-of-mine\n$/,
   );
 
   const claude = `#!${process.execPath}\nconsole.log(process.env.CLAUDE_CODE_MAX_CONTEXT_TOKENS)`;
@@ -256,7 +256,7 @@ test('run sets the variables, inherits input and output, and returns the exit co
   t.is(ended.code, 143);
   const absent = await run(['run', 'no-such-program'], { env });
   t.is(absent.code, 1);
-  t.regex(absent.err, /^switchyard: Cannot run no-such-program: command not found\.\n$/);
+  t.regex(absent.err, /^junctor: Cannot run no-such-program: command not found\.\n$/);
 });
 
 test('ui prints the URL of the web interface', async (t) => {

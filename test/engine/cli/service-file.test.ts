@@ -19,8 +19,8 @@ const strange = '/opt/a b"c\'d%h$HOME\\e&<f>é';
 
 const installation: Installation = {
   node: `${strange}/node`,
-  args: [`${strange}/switchyard.js`, 'start'],
-  env: { SWITCHYARD_HOME: strange },
+  args: [`${strange}/junctor.js`, 'start'],
+  env: { JUNCTOR_HOME: strange },
   home: strange,
   stopSeconds: 50,
 };
@@ -33,10 +33,10 @@ test('a systemd unit has quoted paths, in which a percent sign or a dollar sign 
   const path = `/opt/a b\\"c'd%%h$HOME\\\\e&<f>é`;
   const argument = path.replace('$', '$$$$');
   const shell = '"/bin/sh" "-c" "exec \\"$$0\\" \\"$$@\\""';
-  t.is(lineOf(unit, 'ExecStart'), `ExecStart=${shell} "${argument}/node" "${argument}/switchyard.js" "start"`);
+  t.is(lineOf(unit, 'ExecStart'), `ExecStart=${shell} "${argument}/node" "${argument}/junctor.js" "start"`);
   const plain = systemdUnit({ ...installation, node: '/opt/a b/%h$HOME/node', args: [] });
   t.is(lineOf(plain, 'ExecStart'), 'ExecStart="/opt/a b/%%h$HOME/node"');
-  t.is(lineOf(unit, 'Environment'), `Environment="SWITCHYARD_HOME=${path}"`);
+  t.is(lineOf(unit, 'Environment'), `Environment="JUNCTOR_HOME=${path}"`);
   // This setting knows no quotes.
   t.is(lineOf(unit, 'EnvironmentFile'), `EnvironmentFile=-${strange.replace('%', '%%')}/service.env`);
   t.is(lineOf(unit, 'TimeoutStopSec'), 'TimeoutStopSec=50');
@@ -46,7 +46,7 @@ test('a systemd unit has quoted paths, in which a percent sign or a dollar sign 
 
 /** A folder of this name that holds Node.js under its name. */
 const folderWithNode = async (t: ExecutionContext, name: string): Promise<string> => {
-  const root = await mkdtemp(join(tmpdir(), 'switchyard-unit-'));
+  const root = await mkdtemp(join(tmpdir(), 'junctor-unit-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const folder = join(root, name);
   await mkdir(folder, { recursive: true });
@@ -58,7 +58,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 (hasSystemd ? test : test.skip)('systemd accepts the unit, and finds the program', async (t) => {
   const verify = async (folder: string, node: string): Promise<string> => {
-    const file = join(folder, 'switchyard.service');
+    const file = join(folder, 'junctor.service');
     await writeFile(file, systemdUnit({ ...installation, node: join(folder, node) }));
     return execute('systemd-analyze', ['verify', file]).then(
       ({ stdout, stderr }) => stdout + stderr,
@@ -66,9 +66,9 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
     );
   };
   const plain = await folderWithNode(t, 'a b%h$HOME&<f>é');
-  t.notRegex(await verify(plain, 'node'), /switchyard\.service/);
-  t.regex(await verify(plain, 'none'), /switchyard\.service: Command .+none is not executable/);
-  t.notRegex(await verify(await folderWithNode(t, strange), 'node'), /switchyard\.service/);
+  t.notRegex(await verify(plain, 'node'), /junctor\.service/);
+  t.regex(await verify(plain, 'none'), /junctor\.service: Command .+none is not executable/);
+  t.notRegex(await verify(await folderWithNode(t, strange), 'node'), /junctor\.service/);
 });
 
 /** The strings of a property list. */
@@ -96,10 +96,10 @@ test('PowerShell commands have quoted paths', (t) => {
   const commands = windowsCommands({
     ...installation,
     node,
-    args: ['C:\\a b\\switchyard.js', 'start'],
+    args: ['C:\\a b\\junctor.js', 'start'],
     env: { A: "b'c" },
   });
   t.true(commands.includes("-Execute 'C:\\Program Files\\o''node\\node.exe'"));
-  t.true(commands.includes(`-Argument '"C:\\a b\\switchyard.js" start'`));
+  t.true(commands.includes(`-Argument '"C:\\a b\\junctor.js" start'`));
   t.true(commands.startsWith("[Environment]::SetEnvironmentVariable('A', 'b''c', 'User')\n"));
 });

@@ -8,7 +8,7 @@ import { chatStream } from '../../support/chat-stream.ts';
 import { addressIn, type CommandRig, commandRig } from '../../support/command.ts';
 import { sseAnswer, startUpstream } from '../../support/upstream.ts';
 
-const pidFile = (home: string) => join(home, 'switchyard.pid');
+const pidFile = (home: string) => join(home, 'junctor.pid');
 
 const occupied = (): Promise<{ readonly port: number; readonly server: Server }> =>
   new Promise((resolve) => {
@@ -45,7 +45,7 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
 
 test('C5 a service in the background: start, status, restart, stop', async (t) => {
   const { home, ask, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 2000 } });
-  t.deepEqual(await ask(['status']), { code: 3, out: 'Switchyard is not running.\n', err: '' });
+  t.deepEqual(await ask(['status']), { code: 3, out: 'Junctor is not running.\n', err: '' });
 
   const started = await run(['start', '--daemon']);
   t.is(started.code, 0, started.err);
@@ -70,10 +70,10 @@ test('C5 a service in the background: start, status, restart, stop', async (t) =
 
   const stopped = await run(['stop']);
   // A slow machine is also told that the command waits.
-  t.like(stopped, { code: 0, out: `Stopped Switchyard (process ${pid}).\n` });
+  t.like(stopped, { code: 0, out: `Stopped Junctor (process ${pid}).\n` });
   t.false(existsSync(pidFile(home)));
   await t.throwsAsync(fetch(`${baseUrl}/health`));
-  t.deepEqual(await ask(['stop']), { code: 0, out: 'Switchyard is not running.\n', err: '' });
+  t.deepEqual(await ask(['stop']), { code: 0, out: 'Junctor is not running.\n', err: '' });
 });
 
 test('R20 a second start on the same folder, or on the same port, fails with one line, and the first keeps running', async (t) => {
@@ -81,13 +81,13 @@ test('R20 a second start on the same folder, or on the same port, fails with one
   const baseUrl = await begun(begin);
   for (const second of [await run(['start']), await ask(['start', '--daemon'])]) {
     t.is(second.code, 1);
-    t.regex(second.err, /^switchyard: Switchyard is already running on \S+ \(process \d+, http:\S+\)[^\n]*\n$/);
+    t.regex(second.err, /^junctor: Junctor is already running on \S+ \(process \d+, http:\S+\)[^\n]*\n$/);
   }
   const { port } = new URL(baseUrl);
   const elsewhere = await commandRig(t, { Providers: [] });
-  const second = await elsewhere.run(['start'], { env: { SWITCHYARD_PORT: port } });
+  const second = await elsewhere.run(['start'], { env: { JUNCTOR_PORT: port } });
   t.is(second.code, 1);
-  t.regex(second.err, new RegExp(`^switchyard: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
+  t.regex(second.err, new RegExp(`^junctor: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
@@ -97,7 +97,7 @@ test('R20 a port used by another program is reported in one line', async (t) => 
   const { home, ask, run } = await commandRig(t, { PORT: port, Providers: [] });
   for (const result of [await run(['start']), await ask(['start', '--daemon'])]) {
     t.is(result.code, 1);
-    t.regex(result.err, new RegExp(`^switchyard: Can't listen: port ${port}[^\n]*\n$`));
+    t.regex(result.err, new RegExp(`^junctor: Can't listen: port ${port}[^\n]*\n$`));
   }
   t.false(existsSync(pidFile(home)), 'nothing is left behind');
 });
@@ -106,7 +106,7 @@ test('an invalid configuration is reported with a line for each fault', async (t
   const { home, ask, run } = await commandRig(t, { PORT: 'x', Router: { default: 'none,such' } });
   for (const result of [await run(['start']), await ask(['start', '--daemon'])]) {
     t.is(result.code, 1);
-    t.regex(result.err, /^switchyard: \S+config\.json can't be used:\n {2}PORT [^\n]*\n {2}Router\.default [^\n]*\n$/);
+    t.regex(result.err, /^junctor: \S+config\.json can't be used:\n {2}PORT [^\n]*\n {2}Router\.default [^\n]*\n$/);
   }
   // What only the tables of transformers show is told the same way.
   writeFileSync(join(home, 'config.json'), '{"PORT": 0, "transformers": ["no-such-stage", {"name": "maxtoken"}]}');
@@ -114,20 +114,20 @@ test('an invalid configuration is reported with a line for each fault', async (t
   t.is(refused.code, 1);
   t.regex(
     refused.err,
-    /^switchyard: \S+config\.json can't be used:\n {2}transformers\[0\] [^\n]*\n {2}transformers\[1\]\.options\.max_tokens is required\n$/,
+    /^junctor: \S+config\.json can't be used:\n {2}transformers\[0\] [^\n]*\n {2}transformers\[1\]\.options\.max_tokens is required\n$/,
   );
 });
 
 test('R20 C5 a stale file is detected, reported and removed, a killed service too; no other process is signalled', async (t) => {
   const { home, ask } = await commandRig(t, { Providers: [] });
-  // This very process: alive, and not a Switchyard.
+  // This very process: alive, and not a Junctor.
   const left = { pid: process.pid, startedAtMs: 0, state: 'serving', port: 1, baseUrl: 'http://127.0.0.1:1' };
   for (const content of [JSON.stringify(left), JSON.stringify({ ...left, pid: 999_999_999 }), 'rubbish']) {
     writeFileSync(pidFile(home), content);
     t.is((await ask(['status'])).code, 1);
     const stopped = await ask(['stop']);
     t.is(stopped.code, 0);
-    t.regex(stopped.out, /^Switchyard is not running\. Removed the stale file \S+switchyard\.pid of process \d+\.\n$/);
+    t.regex(stopped.out, /^Junctor is not running\. Removed the stale file \S+junctor\.pid of process \d+\.\n$/);
     t.false(existsSync(pidFile(home)));
   }
   writeFileSync(pidFile(home), JSON.stringify(left));
@@ -138,8 +138,8 @@ test('R20 C5 a stale file is detected, reported and removed, a killed service to
   const { pid } = JSON.parse((await ask(['status', '--json'])).out);
   process.kill(pid, 'SIGKILL');
   // A signal may take a moment.
-  await until(async () => !(await ask(['status'])).out.startsWith('Switchyard is running'));
-  t.regex((await ask(['status'])).out, /^Switchyard is not running\. Process \d+ left a stale file/);
+  await until(async () => !(await ask(['status'])).out.startsWith('Junctor is running'));
+  t.regex((await ask(['status'])).out, /^Junctor is not running\. Process \d+ left a stale file/);
   t.is((await ask(['restart'])).code, 1);
   t.is((await ask(['start', '--daemon'])).code, 0);
 });
@@ -150,10 +150,7 @@ test('a restart with an invalid configuration changes nothing and reports why; o
   writeFileSync(join(home, 'config.json'), '{"PORT": "x"}');
   const refused = await ask(['restart']);
   t.is(refused.code, 1);
-  t.regex(
-    refused.err,
-    /^switchyard: The service was not restarted, and goes on: \S+ can't be used:\n {2}PORT [^\n]*\n$/,
-  );
+  t.regex(refused.err, /^junctor: The service was not restarted, and goes on: \S+ can't be used:\n {2}PORT [^\n]*\n$/);
   t.is((await fetch(`${before}/health`)).status, 200);
 
   const { server, port } = await occupied();
@@ -258,7 +255,7 @@ const signalAtClaim = `data:text/javascript,${encodeURIComponent(`
   const { writeFileSync } = fs;
   fs.writeFileSync = (path, ...more) => {
     writeFileSync(path, ...more);
-    if (String(path).endsWith('switchyard.pid')) process.kill(process.pid, 'SIGTERM');
+    if (String(path).endsWith('junctor.pid')) process.kill(process.pid, 'SIGTERM');
   };
   syncBuiltinESMExports();
 `)}`;
@@ -293,14 +290,14 @@ test('a service started by npm stops with npm', async (t) => {
   const folder = resolve(import.meta.dirname, '../../..');
   for (const command of [
     ['npm', 'start'],
-    ['npx', '--no', 'switchyard', 'start'],
+    ['npx', '--no', 'junctor', 'start'],
   ] as const) {
     const { home, ask } = await commandRig(t, { Providers: [] });
     const [name, ...args] = command;
     const { PATH = '' } = process.env;
     const npm = spawn(name, args, {
       cwd: folder,
-      env: { PATH, HOME: home, SWITCHYARD_HOME: home },
+      env: { PATH, HOME: home, JUNCTOR_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     t.teardown(() => npm.kill('SIGKILL'));
@@ -383,17 +380,14 @@ const readOnly = (folder: string) => [
   folder,
 ];
 
-test('SWITCHYARD_CONFIG names the file; if it is read-only, writes through the API get 409', async (t) => {
+test('JUNCTOR_CONFIG names the file; if it is read-only, writes through the API get 409', async (t) => {
   const { home, run, begin } = await commandRig(t);
   const mount = join(home, 'mounted');
   const file = join(mount, 'gateway.json');
-  const env = { SWITCHYARD_CONFIG: file };
+  const env = { JUNCTOR_CONFIG: file };
   const missing = await run(['start'], { env });
   t.is(missing.code, 1);
-  t.regex(
-    missing.err,
-    /gateway\.json can't be used:\n {2}The configuration doesn't exist: SWITCHYARD_CONFIG names it\n/,
-  );
+  t.regex(missing.err, /gateway\.json can't be used:\n {2}The configuration doesn't exist: JUNCTOR_CONFIG names it\n/);
   mkdirSync(mount);
   writeFileSync(file, JSON.stringify({ PORT: 0, Providers: [] }));
   const [program = '', ...args] = readOnly(mount);
@@ -428,10 +422,10 @@ test('SWITCHYARD_CONFIG names the file; if it is read-only, writes through the A
 
 test('environment variables override the configuration', async (t) => {
   const { ask, run } = await commandRig(t, { HOST: '127.0.0.1', Providers: [] });
-  const open = await run(['start'], { env: { SWITCHYARD_HOST: '0.0.0.0' } });
+  const open = await run(['start'], { env: { JUNCTOR_HOST: '0.0.0.0' } });
   t.is(open.code, 1);
   t.regex(open.err, /HOST is not a loopback address.*APIKEY must be set/);
-  const env = { SWITCHYARD_HOST: '0.0.0.0', SWITCHYARD_APIKEY: 'a-key-of-mine' };
+  const env = { JUNCTOR_HOST: '0.0.0.0', JUNCTOR_APIKEY: 'a-key-of-mine' };
   const started = await ask(['start', '--daemon'], { env });
   t.is(started.code, 0, started.err);
   const baseUrl = addressIn(started.out);

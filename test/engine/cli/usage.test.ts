@@ -4,7 +4,7 @@ import test from 'ava';
 import { noUsage } from '../../../engine/observe/usage/schema.ts';
 import { commandRig } from '../../support/command.ts';
 
-test('switchyard usage: a table with totals, CSV and JSON, without a running service', async (t) => {
+test('junctor usage: a table with totals, CSV and JSON, without a running service', async (t) => {
   const { home, ask, run } = await commandRig(t);
   t.regex((await ask(['usage'])).out, /^From .* to .*: no requests\.\n$/);
   const folder = join(home, 'usage', 'hours');
@@ -70,7 +70,7 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   );
   const refused = await ask(['usage', '--since', 'monday']);
   t.is(refused.code, 1);
-  t.regex(refused.err, /^switchyard: --since must be a time/);
+  t.regex(refused.err, /^junctor: --since must be a time/);
   t.regex((await ask(['usage', '--by', 'colour'])).err, /--by must be one of model/);
   t.regex((await ask(['usage', '--csv', '--json'])).err, /exclude each other/);
 });

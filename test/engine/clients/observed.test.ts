@@ -78,6 +78,6 @@ test('without CLIENTS no series has a label for clients', async (t) => {
   const { gateway } = await clientRig(t, [], { more: { APIKEY: undefined, CLIENTS: undefined } });
   t.is((await sdkAsks.chat(gateway.baseUrl, 'any', 'any')).status, 200);
   const metrics = await (await fetch(`${gateway.baseUrl}/metrics`)).text();
-  t.regex(metrics, /switchyard_requests_total\{route="chat"/);
+  t.regex(metrics, /junctor_requests_total\{route="chat"/);
   t.notRegex(metrics, /client="/);
 });

@@ -8,7 +8,7 @@ import { openUsageFiles } from '../../../engine/clients/usage-files.ts';
 const nowMs = Date.parse('2026-01-30T12:00:00Z');
 
 const folderOf = async (t: ExecutionContext): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-usage-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-usage-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return join(folder, 'usage');
 };

@@ -35,7 +35,7 @@ const cases: readonly (readonly [title: string, clients: unknown, faults: readon
     ['CLIENTS[1].key is the key of CLIENTS[0] too'],
   ],
   ['the APIKEY as a key', [{ name: 'a', key: hashedKey('admin') }], ['CLIENTS[0].key is the key of APIKEY too']],
-  ['a plain key', [{ name: 'a', key: 'a-plain-key' }], [/^CLIENTS\[0\]\.key must be .*`switchyard client hash`/]],
+  ['a plain key', [{ name: 'a', key: 'a-plain-key' }], [/^CLIENTS\[0\]\.key must be .*`junctor client hash`/]],
   ['too short a digest', [{ name: 'a', key: key.slice(0, -1) }], [/^CLIENTS\[0\]\.key must be/]],
   ['an empty key', [{ name: 'a', key: '' }], [/^CLIENTS\[0\]\.key must be/]],
   ['an unknown field', [{ name: 'a', key, model: ['x'] }], [/^CLIENTS\[0\]\.model is unknown .*did you mean models\?/]],

@@ -10,7 +10,7 @@ import { underFileLock } from '../../../engine/config/file-lock.ts';
 const abandonedMs = 400;
 
 const rig = async (t: ExecutionContext) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-lock-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-lock-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const file = join(home, 'models.json');
   return { file, lock: `${file}.lock`, files: () => readdir(home) };

@@ -14,7 +14,7 @@ const vendors: readonly KnownVendor[] = [
 const demoUrl = 'http://demo.invalid/v1';
 
 const withFolder = async (use: (home: string) => Promise<void>): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-first-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-first-'));
   await use(join(folder, 'home')).finally(() => rm(folder, { recursive: true }));
 };
 

@@ -7,8 +7,8 @@ import { build, stop } from 'esbuild';
 import { removeTempFilesOf } from '../../../engine/config/file.ts';
 import { temporaryHome } from './store-rig.ts';
 
-/** `SWITCHYARD_KILLS=1000` makes the long run of it. */
-const kills = Number(process.env.SWITCHYARD_KILLS ?? 50);
+/** `JUNCTOR_KILLS=1000` makes the long run of it. */
+const kills = Number(process.env.JUNCTOR_KILLS ?? 50);
 const rows = 2;
 
 /** File operations of a whole write and a little more. Kills are spread over them, so that each has its share. */

@@ -11,25 +11,25 @@ const cases: readonly (readonly [
   [
     'they take the place of fields',
     { PORT: 1 },
-    { SWITCHYARD_PORT: '2' },
+    { JUNCTOR_PORT: '2' },
     { host: '127.0.0.1', port: 2, apiKey: undefined },
   ],
   [
     'they stand in for absent ones',
     {},
-    { SWITCHYARD_APIKEY: ' k ', SWITCHYARD_HOST: '0.0.0.0' },
+    { JUNCTOR_APIKEY: ' k ', JUNCTOR_HOST: '0.0.0.0' },
     { host: '0.0.0.0', apiKey: 'k' },
   ],
   [
     'blank ones set nothing',
     { PORT: 1, APIKEY: 'k' },
-    { SWITCHYARD_PORT: ' ', SWITCHYARD_APIKEY: '' },
+    { JUNCTOR_PORT: ' ', JUNCTOR_APIKEY: '' },
     { port: 1, apiKey: 'k' },
   ],
-  ['a reference that they replace need not be set', { APIKEY: '$NONE' }, { SWITCHYARD_APIKEY: 'k' }, { apiKey: 'k' }],
-  ['their value is no reference', {}, { SWITCHYARD_APIKEY: '$HOME', HOME: 'x' }, { apiKey: '$HOME' }],
-  ['an address for others needs a key', {}, { SWITCHYARD_HOST: '0.0.0.0' }, /^HOST is not a loopback address/],
-  ['what is wrong is told', {}, { SWITCHYARD_PORT: 'x' }, /^PORT must be integer/],
+  ['a reference that they replace need not be set', { APIKEY: '$NONE' }, { JUNCTOR_APIKEY: 'k' }, { apiKey: 'k' }],
+  ['their value is no reference', {}, { JUNCTOR_APIKEY: '$HOME', HOME: 'x' }, { apiKey: '$HOME' }],
+  ['an address for others needs a key', {}, { JUNCTOR_HOST: '0.0.0.0' }, /^HOST is not a loopback address/],
+  ['what is wrong is told', {}, { JUNCTOR_PORT: 'x' }, /^PORT must be integer/],
 ];
 
 for (const [title, written, env, head] of cases) {

@@ -5,15 +5,15 @@ import test from 'ava';
 import { configFile, configHome, readConfig } from '../../../engine/config/read.ts';
 
 const withFolder = async (use: (home: string) => Promise<void>): Promise<void> => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-read-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-read-'));
   await use(home).finally(() => rm(home, { recursive: true }));
 };
 
 test('the folder comes from the environment, or is in the home folder', (t) => {
-  t.is(configHome({ SWITCHYARD_HOME: '/a/b' }), '/a/b');
-  t.is(configHome({ SWITCHYARD_HOME: 'b' }), join(process.cwd(), 'b'));
-  t.is(configHome({ SWITCHYARD_HOME: '' }), join(homedir(), '.switchyard'));
-  t.is(configHome({}), join(homedir(), '.switchyard'));
+  t.is(configHome({ JUNCTOR_HOME: '/a/b' }), '/a/b');
+  t.is(configHome({ JUNCTOR_HOME: 'b' }), join(process.cwd(), 'b'));
+  t.is(configHome({ JUNCTOR_HOME: '' }), join(homedir(), '.junctor'));
+  t.is(configHome({}), join(homedir(), '.junctor'));
 });
 
 test('no file', (t) =>
@@ -22,7 +22,7 @@ test('no file', (t) =>
   }));
 
 test('no folder', async (t) => {
-  t.deepEqual(await readConfig(join(tmpdir(), 'switchyard-none'), {}), { type: 'missing' });
+  t.deepEqual(await readConfig(join(tmpdir(), 'junctor-none'), {}), { type: 'missing' });
 });
 
 test('a file gives the written and the resolved form', (t) =>

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 
 /** A folder of a test's own, removed when it ends; with this `config.json`, if any. */
 export const temporaryHome = (t: ExecutionContext, text?: string): string => {
-  const home = mkdtempSync(join(tmpdir(), 'switchyard-store-'));
+  const home = mkdtempSync(join(tmpdir(), 'junctor-store-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   if (text !== undefined) writeFileSync(join(home, 'config.json'), text);
   return home;

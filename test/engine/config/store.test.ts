@@ -292,7 +292,7 @@ test('a mounted ConfigMap is taken up every time', async (t) => {
   await swap(mount, 1);
   const file = join(mount, 'config.json');
   await symlink('..data/config.json', file);
-  const env = { SWITCHYARD_CONFIG: file };
+  const env = { JUNCTOR_CONFIG: file };
   const never = 2 ** 31 - 1;
   const { store, applied } = await openStore(t, temporaryHome(t), { PORT: 0 }, { env, pollMs: never });
   for (let count = 1; count <= 5; count += 1) {
@@ -314,7 +314,7 @@ test('a change that no watcher sees is found by looking, and an invalid one is r
     await rename(join(root, 'next'), join(root, 'current'));
   };
   await use('one', '{ "PORT": 1 }');
-  const env = { SWITCHYARD_CONFIG: join(root, 'current', 'config.json') };
+  const env = { JUNCTOR_CONFIG: join(root, 'current', 'config.json') };
   const { applied, log } = await openStore(t, temporaryHome(t), { PORT: 1 }, { env, pollMs: 5 });
   await use('two', '{ "PORT": "x" }');
   await until(() => log.length > 0);

@@ -22,7 +22,7 @@ test('nothing is exported unless the configuration or the environment asks for i
   t.deepEqual(settingsOf({}, {}).settings, {
     endpoint: 'http://localhost:4318/',
     headers: {},
-    service: 'switchyard',
+    service: 'junctor',
     traces: true,
     metrics: true,
     ratio: 1,

@@ -6,7 +6,7 @@ import { refuseWrite, writeAtomically } from '../../../engine/config/write-atomi
 import { FaultError } from '../../../engine/model/fault.ts';
 
 const withFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-write-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-write-'));
   await use(folder).finally(() => rm(folder, { recursive: true }));
 };
 

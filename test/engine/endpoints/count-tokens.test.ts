@@ -38,7 +38,7 @@ const open = async (t: ExecutionContext, script: Script, more: JsonObject = {}, 
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     const value: unknown = await answer.body.json();
-    return { status: answer.statusCode, by: answer.headers['x-switchyard-count'], headers: answer.headers, value };
+    return { status: answer.statusCode, by: answer.headers['x-junctor-count'], headers: answer.headers, value };
   };
   return { count, upstream };
 };
@@ -55,7 +55,7 @@ test('an upstream of the same format counts: its own path and key, the body as i
     'anthropic-beta': 'some-beta',
   });
   t.deepEqual([got.status, got.value, got.by], [200, { input_tokens: 4711 }, 'upstream']);
-  t.is(got.headers['x-switchyard-route'], 'p,m;explicit');
+  t.is(got.headers['x-junctor-route'], 'p,m;explicit');
   const [asked] = upstream.requests;
   t.is(asked?.url, '/v1/messages/count_tokens');
   t.is(asked?.text, body.replace('"p,m"', '"m"'));
@@ -73,17 +73,17 @@ test('what is counted is what would be sent: without the tag, and with what stag
     transformers: [{ name: 'anthropic', provider: 'p' }, 'tooluse', { name: 'maxtoken', options: { max_tokens: 9 } }],
   });
   const tools = [{ name: 't', input_schema: { type: 'object' } }];
-  const system = 'Be kind.<SWITCHYARD-MODEL>p,m</SWITCHYARD-MODEL>';
+  const system = 'Be kind.<JUNCTOR-MODEL>p,m</JUNCTOR-MODEL>';
   const got = await count({ model: 'any', messages: hi, system, tools, max_tokens: 5, temperature: 0.5 });
   t.is(got.by, 'upstream');
-  t.is(got.headers['x-switchyard-route'], 'p,m;tag');
+  t.is(got.headers['x-junctor-route'], 'p,m;tag');
   const body: JsonObject = Object(upstream.requests[0]?.body);
   t.deepEqual(
     Object.keys(body).filter((name) => !messagesCounting.upstream.fields.has(name)),
     [],
   );
   t.is(body.model, 'm');
-  t.false(upstream.requests[0]?.text.includes('SWITCHYARD'));
+  t.false(upstream.requests[0]?.text.includes('JUNCTOR'));
   t.true(upstream.requests[0]?.text.includes('ExitTool'));
 });
 
@@ -188,7 +188,7 @@ test('the Responses route counts here, whatever the upstream speaks, on each of 
   ]) {
     const { status, value, headers } = await post(path, body);
     t.is(status, 200, path);
-    t.is(headers['x-switchyard-count'], 'estimate');
+    t.is(headers['x-junctor-count'], 'estimate');
     t.deepEqual(Object.keys(Object(value)), ['object', 'input_tokens']);
     t.is(Object(value).object, 'response.input_tokens');
     counts.push(Object(value).input_tokens);
@@ -213,7 +213,7 @@ test('a conversation is compacted by an upstream of the same protocol; its answe
   const { status, value, headers } = await post('/v1/responses/compact', body);
   t.is(status, 200);
   t.deepEqual(value, answer);
-  t.is(headers['x-switchyard-route'], 'r,m;explicit');
+  t.is(headers['x-junctor-route'], 'r,m;explicit');
   t.is(upstream.requests[0]?.url, '/v1/responses/compact');
   t.deepEqual(upstream.requests[0]?.body, { ...body, model: 'm' });
 });

@@ -144,7 +144,7 @@ test('a first start without keys names what it found and writes nothing; the API
   await until(() => gateway.reports.length === 2);
   t.deepEqual(gateway.reports, [
     `found vLLM at ${place.origin}/v1: org/m (131,072 tokens)`,
-    '`switchyard providers find --add` adds what was found; so does the web interface.',
+    '`junctor providers find --add` adds what was found; so does the web interface.',
   ]);
   t.deepEqual(await (await fetch(`${gateway.baseUrl}/api/providers/local`)).json(), {
     servers: [{ name: 'vllm', title: 'vLLM', baseUrl: `${place.origin}/v1`, models: expected.vllm }],
@@ -153,7 +153,7 @@ test('a first start without keys names what it found and writes nothing; the API
 });
 
 test('providers find prints, and adds only when asked, once, beside what there is', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const file = join(home, 'config.json');
   const own =
@@ -190,7 +190,7 @@ test('providers find prints, and adds only when asked, once, beside what there i
 });
 
 test('providers find --add makes the file where there is none', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const cli = { env: {}, home, print: () => undefined, warn: () => undefined };
   await findProviders(cli, { add: true }, []);

@@ -56,7 +56,7 @@ test('two machines know of each other and of open breakers, by an account with t
   );
   t.is(members.filter(({ isThis }: { isThis: boolean }) => isThis).length, 1);
   const { text } = await one.fetch('/metrics');
-  for (const line of ['switchyard_store_up 1', 'switchyard_fleet_members 2']) t.true(text.includes(line), line);
+  for (const line of ['junctor_store_up 1', 'junctor_fleet_members 2']) t.true(text.includes(line), line);
   t.regex((await one.run(['status'])).out, /fleet +the store answers\n( +\S+ \d+, http.+\n?){2}/);
   one.service.child.kill('SIGTERM');
   t.is((await one.service.ended).code, 0);

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { inProcessFleet, untilServed } from './rig.ts';
 
 const folderOf = (t: ExecutionContext): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-store-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-store-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
@@ -86,14 +86,14 @@ test('Sentinel: the gateway follows to the new primary, with the same account', 
   });
   const gateway = await inProcessFleet(t, { store: `redis://sy:right@127.0.0.1:${port}`, primary: 'main' });
   await untilUp(gateway);
-  await until(async () => String(await second.run('HGETALL', 'sy:{switchyard}:who')).length > 0);
+  await until(async () => String(await second.run('HGETALL', 'sy:{junctor}:who')).length > 0);
   t.is(await gateway.ask(), 200);
   await first.kill();
   await until(async () => (await gateway.metric('store_up')) === 0);
   t.is(await gateway.ask(), 200, 'while there is no primary');
   await untilUp(gateway);
   t.regex(String(await second.run('ROLE')), /^master/);
-  const before = await second.run('HGET', 'sy:{switchyard}:v', 'n');
+  const before = await second.run('HGET', 'sy:{junctor}:v', 'n');
   t.true(before !== null);
   const leases = await gateway.metric('leases_total');
   await until(async () => {

@@ -113,7 +113,7 @@ export const inProcessFleet = async (
       urls: [fleet.store].flat().map((url) => new URL(url)),
       primary: fleet.primary,
       ca: fleet.ca,
-      name: 'switchyard',
+      name: 'junctor',
       keys: [Buffer.from(key, 'hex')],
       address: undefined,
       replicas: 1,
@@ -157,7 +157,7 @@ export const inProcessFleet = async (
     fetchJson: async (path: string) => JSON.parse(await read(path)),
     /** The value of a metric without labels. */
     metric: async (name: string): Promise<number> =>
-      Number((await read('/metrics')).match(new RegExp(`^switchyard_${name} (\\S+)$`, 'm'))?.[1]),
+      Number((await read('/metrics')).match(new RegExp(`^junctor_${name} (\\S+)$`, 'm'))?.[1]),
     ask: async (): Promise<number> => {
       const body = { model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] };
       return (await reach('/v1/messages', { method: 'POST', headers: { 'x-api-key': keyOf('a') }, body })).status;

@@ -18,9 +18,9 @@ const cases = [
   ['no scheme', { authorization: 'sécret' }, false],
   ['another scheme', { authorization: 'Basic sécret' }, false],
   ['repeated', { authorization: 'Bearer sécret, Bearer sécret' }, false],
-  ['in its own header', { 'x-switchyard-api-key': 'sécret', authorization: 'Bearer other' }, true],
-  ['a wrong one in its own header', { 'x-switchyard-api-key': 'other', 'x-api-key': 'sécret' }, false],
-  ['empty in its own header', { 'x-switchyard-api-key': '', 'x-api-key': 'sécret' }, false],
+  ['in its own header', { 'x-junctor-api-key': 'sécret', authorization: 'Bearer other' }, true],
+  ['a wrong one in its own header', { 'x-junctor-api-key': 'other', 'x-api-key': 'sécret' }, false],
+  ['empty in its own header', { 'x-junctor-api-key': '', 'x-api-key': 'sécret' }, false],
 ] as const;
 
 const ownerOf = (settings: KeySettings, headers: object): string | undefined => {

@@ -33,24 +33,24 @@ test('node:http serves where the package is missing; the reason names the comman
   });
 });
 
-test('SWITCHYARD_HTTP chooses either; node loads no native build', (t) => {
-  t.deepEqual(chooseServer('uws').facts, { server: 'uws', reason: 'SWITCHYARD_HTTP=uws' });
+test('JUNCTOR_HTTP chooses either; node loads no native build', (t) => {
+  t.deepEqual(chooseServer('uws').facts, { server: 'uws', reason: 'JUNCTOR_HTTP=uws' });
   const unused = failing(new Error('loaded'));
-  t.deepEqual(chooseServer('node', unused).facts, { server: 'node', reason: 'SWITCHYARD_HTTP=node' });
+  t.deepEqual(chooseServer('node', unused).facts, { server: 'node', reason: 'JUNCTOR_HTTP=node' });
 });
 
-test('SWITCHYARD_HTTP=uws where it can not run is an error with what to do', (t) => {
+test('JUNCTOR_HTTP=uws where it can not run is an error with what to do', (t) => {
   const { message } = t.throws(() => chooseServer('uws', unfit));
   t.regex(
     message,
-    /^SWITCHYARD_HTTP=uws is not possible\. No build .*: use Node 20 or 22 .*Without it, node:http serves\.$/,
+    /^JUNCTOR_HTTP=uws is not possible\. No build .*: use Node 20 or 22 .*Without it, node:http serves\.$/,
   );
   t.regex(t.throws(() => chooseServer('uws', absent)).message, /run `npm install --include=optional`/);
 });
 
 test('an unknown value is an error that names the known ones', (t) => {
   const { message } = t.throws(() => chooseServer('deno'));
-  t.is(message, 'SWITCHYARD_HTTP=deno is unknown: set it to "uws" or "node", or leave it unset.');
+  t.is(message, 'JUNCTOR_HTTP=deno is unknown: set it to "uws" or "node", or leave it unset.');
 });
 
 test('S17 a build that is not the recorded one is an error, never a reason for the other server', (t) => {

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { endpoint, headerOf, plainWording, raw, serve, statusesOf, text } from './rig.ts';
 
 /** Over `node:http`, a port is shared between worker processes alone, which service/workers/restart.test.ts covers. */
-const testShared = process.env.SWITCHYARD_HTTP === 'node' ? test.skip : test;
+const testShared = process.env.JUNCTOR_HTTP === 'node' ? test.skip : test;
 
 const head: ReplyPart = { type: 'head', status: 200, headers: { 'content-type': 'text/plain' } };
 const data = (text: string): ReplyPart => ({ type: 'data', data: text });

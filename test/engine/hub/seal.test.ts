@@ -37,16 +37,16 @@ test('what is sealed is opened by its name and key alone, and not after any chan
 
 test('keys are 32 bytes as base64 or hexadecimal digits', (t) => {
   const key = randomBytes(32);
-  const keysIn = (text: string) => readStateKeys({ SWITCHYARD_STATE_KEY: text });
+  const keysIn = (text: string) => readStateKeys({ JUNCTOR_STATE_KEY: text });
   t.deepEqual(keysIn(`${key.toString('hex')}, ${key.toString('base64')}`), [key, key]);
   t.deepEqual([readStateKeys({}), keysIn(''), keysIn(' , ')], [[], [], []]);
   for (const text of ['short', key.toString('hex').slice(1), `${key.toString('base64')},x`]) {
-    t.throws(() => keysIn(text), { message: /SWITCHYARD_STATE_KEY must be 32 bytes/ });
+    t.throws(() => keysIn(text), { message: /JUNCTOR_STATE_KEY must be 32 bytes/ });
   }
 });
 
 const folderOf = async (t: ExecutionContext): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-journal-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-journal-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };

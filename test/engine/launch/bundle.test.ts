@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** A place for a copy of the gateway, below a folder that has the packages of this one. */
 const emptyCopy = async (t: ExecutionContext, below = '.') => {
-  const top = await mkdtemp(join(tmpdir(), 'switchyard-bundle-'));
+  const top = await mkdtemp(join(tmpdir(), 'junctor-bundle-'));
   t.teardown(() => rm(top, { recursive: true, force: true }));
   const packages = join(top, 'node_modules');
   await mkdir(packages);
@@ -22,10 +22,10 @@ const emptyCopy = async (t: ExecutionContext, below = '.') => {
   }
   const folder = join(top, below);
   await mkdir(folder, { recursive: true });
-  const cache = join(folder, 'node_modules', '.cache', 'switchyard');
+  const cache = join(folder, 'node_modules', '.cache', 'junctor');
   const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> => {
-    const { stdout } = await execute(process.execPath, [join(folder, 'engine/cli/switchyard.js'), ...args], {
-      env: { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder, ...env },
+    const { stdout } = await execute(process.execPath, [join(folder, 'engine/cli/junctor.js'), ...args], {
+      env: { PATH: process.env.PATH ?? '', JUNCTOR_HOME: folder, ...env },
     });
     return stdout;
   };
@@ -36,7 +36,7 @@ const emptyCopy = async (t: ExecutionContext, below = '.') => {
 
 /** A copy of all that is bundled, installed as a dependency: the packages are beside it. */
 const copyGateway = async (t: ExecutionContext) => {
-  const copy = await emptyCopy(t, 'node_modules/switchyard');
+  const copy = await emptyCopy(t, 'node_modules/junctor');
   for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
     await cp(join(root, part), join(copy.folder, part), { recursive: true });
   }
@@ -51,7 +51,7 @@ const copyLaunchers = async (t: ExecutionContext) => {
   const copy = await emptyCopy(t);
   await cp(join(root, 'engine/launch'), join(copy.folder, 'engine/launch'), { recursive: true });
   await mkdir(join(copy.folder, 'engine/cli'));
-  for (const file of ['engine/cli/switchyard.js', 'engine/paths.ts', 'package.json', 'tsconfig.json']) {
+  for (const file of ['engine/cli/junctor.js', 'engine/paths.ts', 'package.json', 'tsconfig.json']) {
     await cp(join(root, file), join(copy.folder, file));
   }
   for (const file of programs) {
@@ -137,8 +137,8 @@ test('the sources run below a folder with any name', async (t) => {
   await mkdir(odd, { recursive: true });
   for (const part of ['engine', 'package.json', 'tsconfig.json'])
     await cp(join(folder, part), join(odd, part), { recursive: true });
-  const { stdout } = await execute(process.execPath, [join(odd, 'engine/cli/switchyard.js'), '--version'], {
-    env: { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: odd, SWITCHYARD_BUNDLE: 'off' },
+  const { stdout } = await execute(process.execPath, [join(odd, 'engine/cli/junctor.js'), '--version'], {
+    env: { PATH: process.env.PATH ?? '', JUNCTOR_HOME: odd, JUNCTOR_BUNDLE: 'off' },
   });
   t.is(stdout, `${version}\n`);
 });
@@ -155,7 +155,7 @@ test('installed as a dependency, custom transformers in TypeScript see the packa
   const { run, folder, bundles, cache } = await copyGateway(t);
   await writeFile(
     join(folder, 'shout.ts'),
-    `import { fail, rx, Type, transformer } from 'switchyard/transformer';
+    `import { fail, rx, Type, transformer } from 'junctor/transformer';
     import { Observable } from 'rxjs';
     const same: boolean = rx.Observable === Observable;
     export default transformer({
@@ -178,5 +178,5 @@ test('installed as a dependency, custom transformers in TypeScript see the packa
   const [bundle = '', ...others] = await bundles();
   t.deepEqual(others, []);
   await writeFile(join(cache, bundle, 'main.mjs'), "throw new Error('what runs is the bundle')");
-  await explain({ SWITCHYARD_BUNDLE: 'off' });
+  await explain({ JUNCTOR_BUNDLE: 'off' });
 });

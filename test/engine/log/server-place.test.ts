@@ -15,27 +15,27 @@ const placeWith = (t: ExecutionContext, ...names: readonly string[]) => {
 };
 
 test("goes on with today's newest file, and with none of another day", (t) => {
-  const today = placeWith(t, 'switchyard-20260102000000.log', 'switchyard-20260102010000.log', 'zzz.log');
-  t.is(today.place.current(), join(today.folder, 'switchyard-20260102010000.log'));
-  t.is(placeWith(t, 'switchyard-20260101235959.log').place.current(), undefined);
+  const today = placeWith(t, 'junctor-20260102000000.log', 'junctor-20260102010000.log', 'zzz.log');
+  t.is(today.place.current(), join(today.folder, 'junctor-20260102010000.log'));
+  t.is(placeWith(t, 'junctor-20260101235959.log').place.current(), undefined);
   t.is(placeWith(t).place.current(), undefined);
 });
 
 test('names within one second differ', (t) => {
-  const { folder, place } = placeWith(t, 'switchyard-20260102030405.log', 'switchyard-20260102030406.log');
-  t.is(place.next(), join(folder, 'switchyard-20260102030407.log'));
+  const { folder, place } = placeWith(t, 'junctor-20260102030405.log', 'junctor-20260102030406.log');
+  t.is(place.next(), join(folder, 'junctor-20260102030407.log'));
 });
 
 test('keeps three files and all foreign files', (t) => {
-  const days = ['01', '02', '03', '04', '05'].map((day) => `switchyard-202601${day}000000.log`);
+  const days = ['01', '02', '03', '04', '05'].map((day) => `junctor-202601${day}000000.log`);
   const { folder, place } = placeWith(t, ...days, 'notes.txt');
-  place.prune(join(folder, 'switchyard-20260105000000.log'));
+  place.prune(join(folder, 'junctor-20260105000000.log'));
   t.deepEqual(readdirSync(folder).sort(), ['notes.txt', ...days.slice(2)]);
 });
 
 test('never removes the file in use, even if the clock was set back', (t) => {
-  const days = ['01', '02', '03', '04'].map((day) => `switchyard-202601${day}000000.log`);
+  const days = ['01', '02', '03', '04'].map((day) => `junctor-202601${day}000000.log`);
   const { folder, place } = placeWith(t, ...days);
-  place.prune(join(folder, 'switchyard-20260101000000.log'));
+  place.prune(join(folder, 'junctor-20260101000000.log'));
   t.deepEqual(readdirSync(folder).sort(), [days[0], days[2], days[3]]);
 });

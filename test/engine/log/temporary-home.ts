@@ -6,7 +6,7 @@ import { isServerLogName } from '../../../engine/log/log-policy.ts';
 
 /** A config directory of a test's own, removed when it ends. */
 export const temporaryHome = (t: ExecutionContext): string => {
-  const home = mkdtempSync(join(tmpdir(), 'switchyard-log-'));
+  const home = mkdtempSync(join(tmpdir(), 'junctor-log-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   return home;
 };

@@ -150,7 +150,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a tag in the instructions': {
     client: messagesClient,
-    body: { ...messages, system: `${long('rules')}<SWITCHYARD-MODEL>messages,m</SWITCHYARD-MODEL>` },
+    body: { ...messages, system: `${long('rules')}<JUNCTOR-MODEL>messages,m</JUNCTOR-MODEL>` },
     answers: [{ status: 200, body: messagesReply }],
   },
   'a packed signature': {
@@ -381,12 +381,7 @@ const pieces = [
     '"content":1,',
     '"role":"tool",',
   ],
-  ...[
-    '"content":"<SWITCHYARD-MODEL>p,think</SWITCHYARD-MODEL>",',
-    '"text":"',
-    '"signature":"sy1.",',
-    '"type":"web_search",',
-  ],
+  ...['"content":"<JUNCTOR-MODEL>p,think</JUNCTOR-MODEL>",', '"text":"', '"signature":"sy1.",', '"type":"web_search",'],
   ...[
     '"__proto__":{},',
     '"toJSON":1,',

@@ -12,12 +12,12 @@ const named = aliasesOf(config).map(({ name, provider: { name: by }, model }) =>
 
 test('every route that leads somewhere and every model has an alias of its own', (t) => {
   t.deepEqual(named, [
-    'switchyard-default → Alpha,Big',
-    'switchyard-think → a,b-c',
-    'switchyard-alpha-big → Alpha,Big',
-    'switchyard-alpha-a-b-c → Alpha,a/b:c',
-    'switchyard-a-b-c → a,b-c',
-    'switchyard-a-b-c-2 → a-b,c',
+    'junctor-default → Alpha,Big',
+    'junctor-think → a,b-c',
+    'junctor-alpha-big → Alpha,Big',
+    'junctor-alpha-a-b-c → Alpha,a/b:c',
+    'junctor-a-b-c → a,b-c',
+    'junctor-a-b-c-2 → a-b,c',
   ]);
 });
 
@@ -40,14 +40,7 @@ test('each alias leads where it says, whatever word stands before it', (t) => {
   }
 });
 
-const strangers = [
-  'Big',
-  'claude-opus-4',
-  'switchyard-',
-  'claude-switchyard-nobody',
-  'a b-switchyard-think',
-  'Alpha,Big',
-];
+const strangers = ['Big', 'claude-opus-4', 'junctor-', 'claude-junctor-nobody', 'a b-junctor-think', 'Alpha,Big'];
 for (const text of strangers) {
   test(`no alias: ${text}`, (t) => t.is(aliasDestination(text, config), undefined));
 }
@@ -73,24 +66,24 @@ test('names for clients: destinations, models, pools and aliases, each once, and
     'p,p1: p1 (p), p, 5',
     'q,m: m (q), q, 7',
     'q,q1: q1 (q), q, 7',
-    'm: m, switchyard, 5',
-    'p1: p1, switchyard, 5',
-    'q1: q1, switchyard, 7',
-    'large: large (pool), switchyard, 5',
-    'x-switchyard-default: large (pool), switchyard, 5',
-    'x-switchyard-think: q1 (q), q, 7',
-    'x-switchyard-p-m: m (p), p, 5',
-    'x-switchyard-p-p1: p1 (p), p, 5',
-    'x-switchyard-q-m: m (q), q, 7',
-    'x-switchyard-q-q1: q1 (q), q, 7',
-    'x-switchyard-large: large (pool), switchyard, 5',
+    'm: m, junctor, 5',
+    'p1: p1, junctor, 5',
+    'q1: q1, junctor, 7',
+    'large: large (pool), junctor, 5',
+    'x-junctor-default: large (pool), junctor, 5',
+    'x-junctor-think: q1 (q), q, 7',
+    'x-junctor-p-m: m (p), p, 5',
+    'x-junctor-p-p1: p1 (p), p, 5',
+    'x-junctor-q-m: m (q), q, 7',
+    'x-junctor-q-q1: q1 (q), q, 7',
+    'x-junctor-large: large (pool), junctor, 5',
   ]);
   const ids = (allowed: string) =>
     modelNames(pooled, { allows: ({ provider }) => provider.name === allowed }).map(({ id }) => id);
   const names = ['q,m', 'q,q1', 'm', 'q1', 'large', 'default', 'think', 'q-m', 'q-q1', 'large'];
   t.deepEqual(
     ids('q'),
-    names.map((name, index) => (index < 5 ? name : `switchyard-${name}`)),
+    names.map((name, index) => (index < 5 ? name : `junctor-${name}`)),
   );
   t.deepEqual(ids('unknown'), []);
 });

@@ -4,7 +4,7 @@ import { extractModelTag } from '../../../engine/routing/resolve.ts';
 import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
-const own = (text: string): string => `<SWITCHYARD-MODEL>${text}</SWITCHYARD-MODEL>`;
+const own = (text: string): string => `<JUNCTOR-MODEL>${text}</JUNCTOR-MODEL>`;
 const older = (text: string): string => `<CCR-SUBAGENT-MODEL>${text}</CCR-SUBAGENT-MODEL>`;
 
 const cases: readonly (readonly [string, readonly string[], string | undefined, readonly string[]])[] = [
@@ -32,10 +32,10 @@ for (const [title, texts, destination, left] of cases) {
 
 const none = [
   'plain',
-  '<SWITCHYARD-MODEL>p,m',
-  '<SWITCHYARD-MODEL>p,m</CCR-SUBAGENT-MODEL>',
-  '<switchyard-model>p</switchyard-model>',
-  '</SWITCHYARD-MODEL>',
+  '<JUNCTOR-MODEL>p,m',
+  '<JUNCTOR-MODEL>p,m</CCR-SUBAGENT-MODEL>',
+  '<junctor-model>p</junctor-model>',
+  '</JUNCTOR-MODEL>',
 ];
 for (const text of none) {
   test(`no tag: ${text}`, (t) => {
@@ -72,7 +72,7 @@ test('the mark of a text that goes is dropped where no text is before it', (t) =
 
 test('a long text full of half tags costs linear time', (t) => {
   const startedAt = cpuTimeMs();
-  const text = '<SWITCHYARD-MODEL>'.repeat(100_000);
+  const text = '<JUNCTOR-MODEL>'.repeat(100_000);
   extractModelTag({ ...plainRequest, system: [{ type: 'text', text }] });
   t.true(cpuTimeMs() - startedAt < 1_000);
 });

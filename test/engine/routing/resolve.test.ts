@@ -26,7 +26,7 @@ const system = (text: string): readonly TextPart[] => [{ type: 'text', text }];
 const withImage: readonly Turn[] = [
   { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: 'u' }, detail: 'low' }] },
 ];
-const tag = '<SWITCHYARD-MODEL>beta,x,y</SWITCHYARD-MODEL>';
+const tag = '<JUNCTOR-MODEL>beta,x,y</JUNCTOR-MODEL>';
 const thinking = { mode: 'on', budget: 5000 } as const;
 
 const cases: readonly (readonly [string, Partial<ModelRequest>, Config, string, string])[] = [
@@ -161,7 +161,7 @@ for (const [title, over, config, route, reason] of cases) {
 }
 
 test('a long request', (t) => {
-  const counted = resolve({ model: 'haiku', system: system('<SWITCHYARD-MODEL></SWITCHYARD-MODEL>a') }, full, {
+  const counted = resolve({ model: 'haiku', system: system('<JUNCTOR-MODEL></JUNCTOR-MODEL>a') }, full, {
     tokens: 81_230,
     by: 'count',
   });
@@ -180,10 +180,10 @@ test('a request that isn’t long continues to the other rules, with its count',
 
 const sizes: readonly (readonly [string, Partial<ModelRequest>, Config, boolean])[] = [
   ['a bare model', { model: 'any' }, full, true],
-  ['an empty tag', { system: system('<SWITCHYARD-MODEL></SWITCHYARD-MODEL>a') }, full, true],
+  ['an empty tag', { system: system('<JUNCTOR-MODEL></JUNCTOR-MODEL>a') }, full, true],
   ['no route for long requests', {}, configWith([alpha], { routes: { think: 'big' } }), false],
   ['an explicit model', { model: 'Alpha,big' }, full, false],
-  ['an alias', { model: 'switchyard-default' }, full, false],
+  ['an alias', { model: 'junctor-default' }, full, false],
   ['a tag', { system: system(tag) }, full, false],
 ];
 for (const [title, over, config, matters] of sizes) {
@@ -264,7 +264,7 @@ const failures: readonly (readonly [string, Partial<ModelRequest>, Config, strin
   ],
   [
     'a tag for an unknown provider',
-    { system: system('<SWITCHYARD-MODEL>z,m</SWITCHYARD-MODEL>') },
+    { system: system('<JUNCTOR-MODEL>z,m</JUNCTOR-MODEL>') },
     full,
     'no-route',
     'system',
@@ -272,7 +272,7 @@ const failures: readonly (readonly [string, Partial<ModelRequest>, Config, strin
   ],
   [
     'a tag for an unknown model',
-    { system: system('<SWITCHYARD-MODEL>zzz</SWITCHYARD-MODEL>') },
+    { system: system('<JUNCTOR-MODEL>zzz</JUNCTOR-MODEL>') },
     full,
     'no-route',
     'system',

@@ -39,7 +39,7 @@ test('R1 an untrusted certificate is rejected with its reason', async (t) => {
 
 test('with the certificate trusted: answers, resumed sessions, a proxy in between', async (t) => {
   const { server, port, resumed } = await startTls();
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-tls-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-tls-'));
   await writeFile(join(folder, 'ca.pem'), certificate);
   // Node reads this variable when it starts and at no other time.
   const { stdout } = await promisify(execFile)(

@@ -14,7 +14,7 @@ export interface GatewayProcess extends Pick<CommandRig, 'home' | 'run'> {
   readonly metric: (name: string, label?: string) => Promise<number>;
 }
 
-/** Starts `switchyard start` with this configuration; the test's end stops it. */
+/** Starts `junctor start` with this configuration; the test's end stops it. */
 export const gatewayProcess = async (
   t: ExecutionContext,
   config: object,

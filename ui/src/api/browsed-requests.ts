@@ -17,4 +17,4 @@ interface BrowsedList {
 }
 
 /** The list that was shown last: a request's page goes on in it. */
-export const browsed = createStore<BrowsedList>({ title: 'Yard', address: '#/', requests: [] });
+export const browsed = createStore<BrowsedList>({ title: 'Overview', address: '#/', requests: [] });

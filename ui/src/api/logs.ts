@@ -30,8 +30,8 @@ export const readLog = async (
   if (!response.ok || !response.body) throw await failure(response);
   const { headers } = response;
   begin({
-    offset: Number(headers.get('x-switchyard-log-offset') ?? 0),
-    omitted: Number(headers.get('x-switchyard-log-omitted') ?? 0),
+    offset: Number(headers.get('x-junctor-log-offset') ?? 0),
+    omitted: Number(headers.get('x-junctor-log-omitted') ?? 0),
   });
   const read = textListReader();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -41,7 +41,7 @@ export const routeOf = (config: ConfigFile, rule: Rule): string => {
 export const hasDefault = (config: ConfigFile): boolean => rules[0] !== undefined && routeOf(config, rules[0]) !== '';
 
 /** A model name that no provider has, so that the rules choose. */
-export const routedName = 'switchyard';
+export const routedName = 'junctor';
 
 /** Sets a rule's destination; an empty one is removed. */
 export const withRoute = (config: ConfigFile, rule: Rule, destination: string): ConfigFile => {

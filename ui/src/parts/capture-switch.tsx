@@ -76,7 +76,7 @@ export const CaptureSwitch = ({
                 <code>HISTORY.captureFailed</code> is off.
               </li>
               <li>
-                To record a single request, send it with the header <code>x-switchyard-capture: 1</code>.
+                To record a single request, send it with the header <code>x-junctor-capture: 1</code>.
               </li>
               <li>
                 Currently kept: {count(kept)}, {bytes(size)}.

@@ -2,7 +2,7 @@ import './icon.css';
 
 /** Outlines on a 20 × 20 grid, drawn with a 1.6 wide line. */
 const outlines = {
-  yard: 'M2 14h16M5 14c5 0 4-8 9-8h4M5 14h.01',
+  overview: 'M2 14h16M5 14c5 0 4-8 9-8h4M5 14h.01',
   playground: 'M3 4.5h14v9H9l-4 3v-3H3zM6.5 8h7M6.5 10.5h4',
   logs: 'M4 5h12M4 8.5h8M4 12h12M4 15.5h6',
   history: 'M10 3a7 7 0 1 1-6.3 4M3.2 3.5v3.8H7M10 6.5V10l2.5 2',

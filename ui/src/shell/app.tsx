@@ -26,7 +26,7 @@ export const App = () => {
   useEffect(followAddress, []);
   useEffect(listenForKeys, []);
   useEffect(() => {
-    document.title = `${title} · Switchyard`;
+    document.title = `${title} · Junctor`;
     // Not on the first page, where the browser sets the focus.
     if (before.current === place) return undefined;
     before.current = place;

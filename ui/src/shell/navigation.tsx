@@ -33,7 +33,7 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
     <header className="side">
       <a className="brand" href={href('/')}>
         <Mark />
-        Switchyard
+        Junctor
       </a>
       <IconButton className="side-menu" icon="menu" label="Menu" aria-expanded={isOpen} onClick={() => setOpen(true)} />
       <nav className="side-links" aria-label="Pages">

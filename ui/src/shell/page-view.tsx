@@ -15,7 +15,7 @@ export const PageView = ({ page, route }: { readonly page: PageEntry | undefined
     return (
       <>
         <PageHeader title="Page not found" />
-        <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/')}>Go to the Yard</a>} />
+        <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/')}>Go to the Overview</a>} />
       </>
     );
   }

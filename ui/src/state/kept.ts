@@ -7,7 +7,7 @@ interface Kept {
 
 /** Kept until the tab is closed (`session`), or for good (`local`). */
 export const kept = (where: 'session' | 'local', name: string): Kept => {
-  const key = `switchyard.${name}`;
+  const key = `junctor.${name}`;
   // The property itself throws if the browser blocks storage.
   const storage = (): Storage => (where === 'session' ? window.sessionStorage : window.localStorage);
   return {

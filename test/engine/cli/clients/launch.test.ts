@@ -161,8 +161,8 @@ test('Codex uses the gateway, whatever config.toml and a profile say', async (t)
   const lines = [
     'model_provider = "other"',
     'model_providers.other.base_url = "https://other.example"',
-    'model_providers.switchyard.base_url = "https://other.example"',
-    'model_providers.switchyard.env_key = "OTHER_KEY"',
+    'model_providers.junctor.base_url = "https://other.example"',
+    'model_providers.junctor.env_key = "OTHER_KEY"',
     'model_catalog_json = "/no/such/file"',
   ].join('\n');
   await writeFile(join(rig.home, '.codex/config.toml'), lines);
@@ -225,10 +225,10 @@ for (const [title, own, windows] of [
     // Names that it doesn't find begin with the empty one: they go by the rules, to the default route.
     const expected = {
       ...windows,
-      switchyard: 90_000,
+      junctor: 90_000,
       'p,m': 90_000,
       m: 90_000,
-      'switchyard-default': 90_000,
+      'junctor-default': 90_000,
       '': 90_000,
     };
     for (const [name, window] of Object.entries(expected)) t.is(byName.get(name)?.context_window, window, name);
@@ -257,11 +257,11 @@ console.log(JSON.stringify({ model, enabled_providers, options, models }));
 test('opencode uses the gateway, whatever a project says', async (t) => {
   const rig = await start(t, { opencode });
   const options = { baseURL: 'https://other.example', apiKey: 'a-key-for-others' };
-  const own = { model: 'other/m', provider: { other: { options, models: {} }, switchyard: { options } } };
+  const own = { model: 'other/m', provider: { other: { options, models: {} }, junctor: { options } } };
   await write(rig, 'project/opencode.json', own);
   const { out, err } = await rig.run(['opencode']);
   const used = JSON.parse(out);
-  t.like(used, { model: 'switchyard/switchyard', enabled_providers: ['switchyard'] }, err);
+  t.like(used, { model: 'junctor/junctor', enabled_providers: ['junctor'] }, err);
   t.is(used.options.apiKey, 'key-of-the-gateway');
   t.regex(used.options.baseURL, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
   t.deepEqual(used.models['p,m'].limit, { context: 90_000, output: 7_000 });
@@ -295,7 +295,7 @@ test('Copilot CLI and aider use the gateway, whatever the environment says', asy
 test('programs that only their own settings direct are not started, and env prints these', async (t) => {
   const rig = await start(t, { cline: 'console.log("started")', zed: 'console.log("started")' });
   for (const [name, block] of [
-    ['cline', /^# {3}cline auth -p openai-compatible -k "\$SWITCHYARD_API_KEY" -m switchyard -b http:\S+\/v1$/m],
+    ['cline', /^# {3}cline auth -p openai-compatible -k "\$JUNCTOR_API_KEY" -m junctor -b http:\S+\/v1$/m],
     [
       'zed',
       /^# +"name": "p,m",\n# +"display_name": "m \(p\)",\n# +"max_tokens": 90000,\n# +"max_output_tokens": 7000,$/m,
@@ -303,10 +303,10 @@ test('programs that only their own settings direct are not started, and env prin
   ] as const) {
     const refused = await rig.run([name]);
     t.deepEqual([refused.code, refused.out], [1, '']);
-    t.true(refused.err.includes(`switchyard env --for ${name}`));
+    t.true(refused.err.includes(`junctor env --for ${name}`));
     const { out } = await rig.ask(['env', '--for', name]);
     t.regex(out, block);
-    t.regex(out, /^export SWITCHYARD_API_KEY='key-of-the-gateway'$/m);
+    t.regex(out, /^export JUNCTOR_API_KEY='key-of-the-gateway'$/m);
   }
 });
 

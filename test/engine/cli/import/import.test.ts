@@ -203,7 +203,7 @@ test('nothing is written where nothing can be read, or config.json has faults of
   await writeFile(join(home, 'config.json'), '{ "LOG_LEVEL": "loud" }');
   const faulty = await ask(['import', join(home, 'theirs.json')]);
   t.is(faulty.code, 1);
-  t.regex(faulty.err, /^switchyard: Nothing was written: \S+ has faults already:\n- LOG_LEVEL [^\n]*\n$/);
+  t.regex(faulty.err, /^junctor: Nothing was written: \S+ has faults already:\n- LOG_LEVEL [^\n]*\n$/);
 });
 
 test('members that its transformers add to a body become members of our body', (t) => {

@@ -9,7 +9,7 @@ let home: string;
 let shared: string;
 
 test.before(async () => {
-  top = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  top = await mkdtemp(join(tmpdir(), 'junctor-'));
   home = join(top, 'home');
   shared = join(top, 'shared');
   await mkdir(join(home, 'stages', 'inner'), { recursive: true });

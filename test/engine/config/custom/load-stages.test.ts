@@ -15,7 +15,7 @@ const load = async (
   path: string,
   options: TransformerEntry['options'] = {},
 ): Promise<{ readonly loaded: LoadedStage; readonly home: string }> => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(home, file)), { recursive: true });
@@ -38,7 +38,7 @@ const said = (loaded: LoadedStage): string => {
 };
 
 const typed = `
-  import { type ModelRequest, transformer, Type } from 'switchyard/transformer';
+  import { type ModelRequest, transformer, Type } from 'junctor/transformer';
   import { word } from './part.ts';
   export default transformer({
     name: 'typed',
@@ -102,7 +102,7 @@ const good: readonly (readonly [title: string, path: string, files: Readonly<Rec
       'a transformer without options',
       'a.ts',
       {
-        'a.ts': `import { transformer } from 'switchyard/transformer';
+        'a.ts': `import { transformer } from 'junctor/transformer';
         export default transformer({ name: 'a', request: (r) => ({ ...r, model: 'plain' }) });`,
       },
       'plain',
@@ -112,8 +112,8 @@ const good: readonly (readonly [title: string, path: string, files: Readonly<Rec
       'a.js',
       {
         'a.js': `import { map } from 'rxjs'; import { fromFetch } from 'rxjs/fetch'; import Type from 'typebox';
-        import { rx } from 'switchyard/transformer';
-        import { rx as scoped } from '@switchyard/gateway/transformer';
+        import { rx } from 'junctor/transformer';
+        import { rx as scoped } from 'junctor/transformer';
         const same = rx.map === map && scoped === rx && typeof fromFetch === 'function' && typeof Type.Object === 'function';
         export default { name: 'a', request: (r) => ({ ...r, model: String(same) }) };`,
       },
@@ -158,7 +158,7 @@ const bad: readonly (readonly [title: string, source: string, problem: RegExp])[
   ],
   [
     "options that don't fit",
-    `import { transformer, Type } from 'switchyard/transformer';
+    `import { transformer, Type } from 'junctor/transformer';
      export default transformer({ name: 'a', options: Type.Object({ n: Type.Integer(), o: Type.Null() }), request: (r) => r });`,
     /:\n- options\.n is required\n- options\.o is required$/,
   ],
@@ -180,7 +180,7 @@ test('a later load sees the current module and its files', async (t) => {
 });
 
 test("a fault of a module is one of the gateway's own", async (t) => {
-  const source = `import { fail } from 'switchyard/transformer';
+  const source = `import { fail } from 'junctor/transformer';
     export default { name: 'a', request: () => fail('invalid-request', 'not so') };`;
   const { loaded } = await load(t, { 'a.js': source }, 'a.js');
   t.throws(() => said(loaded), { instanceOf: FaultError, message: 'not so' });

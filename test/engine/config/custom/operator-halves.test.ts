@@ -32,7 +32,7 @@ test.before(async () => {
     return sseAnswer(chatStream(['one ', 'two ', 'three'], content === 'slow' ? limitMs * 1.5 : 5));
   });
   const source = (name: string, operator: string): string =>
-    `import { rx } from 'switchyard/transformer';
+    `import { rx } from 'junctor/transformer';
      export default { name: '${name}', operators: { events: ${operator}, request: rx.delay(20) } };`;
   const files = Object.fromEntries(
     Object.entries(events).map(([name, operator]) => [`${name}.mjs`, source(name, operator)]),

@@ -148,5 +148,5 @@ test("errors that belong to no stage are logged with their stack; a rejection do
   t.regex(err, /error: the gateway met an uncaught error; app\.log has the details\nError: ours 2\n {4}at /);
   t.regex(log(), /the gateway met an uncaught error: ours 2/);
   t.regex(log(), /"stack":"Error: ours 2\\n/);
-  t.throws(() => readFileSync(join(home, 'switchyard.pid')), { code: 'ENOENT' });
+  t.throws(() => readFileSync(join(home, 'junctor.pid')), { code: 'ENOENT' });
 });

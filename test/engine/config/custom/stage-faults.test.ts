@@ -9,7 +9,7 @@ import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../
 /** A custom stage that goes wrong fails its own request, under its name, in the client's own error shape; no other request. */
 const limitMs = 200;
 
-const api = `import { fail, machine, rx, transformer, Type } from 'switchyard/transformer';\n`;
+const api = `import { fail, machine, rx, transformer, Type } from 'junctor/transformer';\n`;
 
 /** Modules that go wrong on a request. */
 const onRequest: Readonly<Record<string, readonly [source: string, message: RegExp]>> = {

@@ -24,7 +24,7 @@ import { serve } from '../../http/rig.ts';
 const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>) => {
   const upstream = await startUpstream(() => jsonAnswer({ error: { message: 'asked' } }, 418));
   t.teardown(upstream.close);
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-presets-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-presets-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(join(home, path, '..'), { recursive: true });

@@ -45,7 +45,7 @@ test('the error is one line with the platform and the supported ones', (t) => {
 
 /** The URL of a folder whose node_modules hold the packages, each with these builds on offer and none installed. */
 const withoutBuilds = (offered: readonly string[]) => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-uws-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-uws-'));
   for (const name of [newer, older]) {
     const own = join(folder, 'node_modules', name);
     mkdirSync(own, { recursive: true });
@@ -111,7 +111,7 @@ const platform = 'linux-x64-20';
 
 /** A file in the place of a native build, and its hash. */
 const fakeBuild = (bytes: string) => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-native-'));
+  const folder = mkdtempSync(join(tmpdir(), 'junctor-native-'));
   const file = join(folder, 'uws.node');
   writeFileSync(file, bytes);
   return {

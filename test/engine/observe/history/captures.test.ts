@@ -53,7 +53,7 @@ const captured = async (rig: Rig, id: string): Promise<RequestDetail> => {
   return detail;
 };
 
-const asked = { 'x-switchyard-capture': '1', 'x-request-id': 'one' };
+const asked = { 'x-junctor-capture': '1', 'x-request-id': 'one' };
 
 test('a streamed request as it went through: bodies, steps, bytes with their times, events, timing', async (t) => {
   const rig = await open(t, () => sseAnswer(chatStream(['Hel', 'lo 🙂'])), {
@@ -212,7 +212,7 @@ test('no key is in a capture: headers, URLs, bodies, pieces that cut it, numbers
   t.true(capture?.upstream?.chunks[0]?.text?.endsWith('the key is ***'));
   t.regex(capture?.curl.upstream ?? '', /authorization: Bearer '"\$P_KEY"/);
   t.regex(capture?.curl.upstream ?? '', /\?key='"\$P_KEY"/);
-  t.regex(capture?.curl.client ?? '', /x-api-key: '"\$SWITCHYARD_API_KEY"/);
+  t.regex(capture?.curl.client ?? '', /x-api-key: '"\$JUNCTOR_API_KEY"/);
 });
 
 test('the commands do the same once more, whatever the body has in it', async (t) => {
@@ -233,7 +233,7 @@ test('the commands do the same once more, whatever the body has in it', async (t
   ).text();
   const { capture } = await captured(rig, 'one');
   const run = async (command: string | null | undefined): Promise<string> => {
-    const env = { PATH: process.env.PATH, P_API_KEY: 'from-the-environment', SWITCHYARD_API_KEY: 'any-word' };
+    const env = { PATH: process.env.PATH, P_API_KEY: 'from-the-environment', JUNCTOR_API_KEY: 'any-word' };
     return (await promisify(execFile)('sh', ['-c', command ?? ''], { env })).stdout;
   };
   t.like(JSON.parse(await run(capture?.curl.client)), { type: 'message', content: [{ type: 'text', text: 'Hi' }] });
@@ -560,7 +560,7 @@ const blank: RequestSummary = {
 };
 
 test('capturing goes on after a restart, until it is switched off', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-capture-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-capture-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers: [] }));
   const run = async <T>(use: (baseUrl: string) => Promise<T>): Promise<T> => {

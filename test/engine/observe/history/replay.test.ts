@@ -39,7 +39,7 @@ const hello = { model: 'any', max_tokens: 99, messages: [{ role: 'user', content
 const send = (rig: Rig, path: string, body: unknown, id?: string): Promise<Response> =>
   fetch(`${rig.baseUrl}${path}`, {
     method: 'POST',
-    headers: id === undefined ? {} : { 'x-switchyard-capture': '1', 'x-request-id': id },
+    headers: id === undefined ? {} : { 'x-junctor-capture': '1', 'x-request-id': id },
     body: JSON.stringify(body),
   });
 
@@ -66,7 +66,7 @@ test('a recorded stream gives the same answer again, without an upstream call', 
     const first = await (await send(rig, path, body, id)).text();
     const again = await replay(rig, id);
     t.is(again.status, 200, path);
-    t.is(again.headers.get('x-switchyard-replay'), id);
+    t.is(again.headers.get('x-junctor-replay'), id);
     t.is(again.headers.get('content-type'), 'text/event-stream; charset=utf-8');
     t.is(settled(await again.text()), settled(first), path);
   }
@@ -137,7 +137,7 @@ test("today's graph is used, and nothing is counted, logged, remembered or captu
     {},
     {
       files: {
-        'mask.js': `import { machine } from 'switchyard/transformer';
+        'mask.js': `import { machine } from 'junctor/transformer';
         export default { name: 'mask', events: machine({ initial: () => ({}), step(_, event, out) {
           out.push(event.type === 'text-delta' ? { ...event, text: event.text.replace('bad', 'good') } : event); } }) };`,
       },
@@ -149,7 +149,7 @@ test("today's graph is used, and nothing is counted, logged, remembered or captu
   t.is((await fetch(`${rig.baseUrl}/api/config`, { method: 'POST', body: config })).status, 200);
   t.regex(await (await replay(rig, 'one')).text(), /good word/);
   const counted = (text: string) =>
-    text.split('\n').filter((line) => /^switchyard_(?:requests|tokens|losses)_total/.test(line));
+    text.split('\n').filter((line) => /^junctor_(?:requests|tokens|losses)_total/.test(line));
   t.deepEqual(counted(await (await fetch(`${rig.baseUrl}/metrics`)).text()), counted(before));
   const { requests } = (await (await fetch(`${rig.baseUrl}/api/requests`)).json()) as { requests: object[] };
   t.is(requests.length, 1);
@@ -200,7 +200,7 @@ test('what holds no whole answer is refused in words', async (t) => {
   const leaving = new AbortController();
   const left = await fetch(`${rig.baseUrl}/v1/messages`, {
     method: 'POST',
-    headers: { 'x-switchyard-capture': '1', 'x-request-id': 'left' },
+    headers: { 'x-junctor-capture': '1', 'x-request-id': 'left' },
     body: JSON.stringify({ ...hello, stream: true }),
     signal: leaving.signal,
   });

@@ -101,7 +101,7 @@ test('a turn of the user is one that brings more than results of tools; adjacent
 });
 
 test("a folder has one secret, which is its owner's alone; without a folder, the process has one", async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-sessions-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-sessions-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const made = sessionSecret(join(home, 'new'))();
   t.is(sessionSecret(join(home, 'new'))(), made);

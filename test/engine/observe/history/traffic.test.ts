@@ -114,7 +114,7 @@ test('a retried success is no failure, and its wait no overhead; a broken stream
   const ask = async (id: string, content: string, stream: boolean): Promise<void> => {
     const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
       method: 'POST',
-      headers: { 'x-request-id': id, 'x-switchyard-capture': '1' },
+      headers: { 'x-request-id': id, 'x-junctor-capture': '1' },
       body: JSON.stringify({ model: 'any', stream, messages: [{ role: 'user', content }] }),
     });
     t.is(answer.status, 200);

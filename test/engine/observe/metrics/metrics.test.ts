@@ -12,7 +12,7 @@ const open = (losses: Parameters<typeof createMetrics>[0] = {}) => {
   /** Our own lines, without those of the process. */
   const lines = async (name: string): Promise<readonly string[]> => {
     const { text } = await metrics.scrape();
-    return text.split('\n').filter((line) => line.startsWith(`switchyard_${name}`));
+    return text.split('\n').filter((line) => line.startsWith(`junctor_${name}`));
   };
   return { clock, metrics, lines };
 };
@@ -28,7 +28,7 @@ test('a streamed answer from start to end', async (t) => {
   clock.ms += 1;
   observer.opened();
   observer.firstByte();
-  t.deepEqual(await lines('streams_active'), ['switchyard_streams_active 1']);
+  t.deepEqual(await lines('streams_active'), ['junctor_streams_active 1']);
   clock.ms += 2000;
   observer.chunk();
   observer.firstByte();
@@ -36,21 +36,21 @@ test('a streamed answer from start to end', async (t) => {
   observer.finished(200);
   observer.finished(499);
 
-  t.deepEqual(await lines('streams_active'), ['switchyard_streams_active 0']);
+  t.deepEqual(await lines('streams_active'), ['junctor_streams_active 0']);
   t.deepEqual(await lines('requests_total'), [
-    'switchyard_requests_total{route="messages",provider="p",model="m",scenario="default",status="200"} 1',
+    'junctor_requests_total{route="messages",provider="p",model="m",scenario="default",status="200"} 1',
   ]);
   t.deepEqual(await lines('client_aborts_total'), []);
   t.deepEqual(await lines('tokens_total'), [
-    'switchyard_tokens_total{provider="p",type="input"} 5',
-    'switchyard_tokens_total{provider="p",type="cache_read"} 7',
-    'switchyard_tokens_total{provider="p",type="output"} 11',
-    'switchyard_tokens_total{provider="p",type="reasoning"} 3',
+    'junctor_tokens_total{provider="p",type="input"} 5',
+    'junctor_tokens_total{provider="p",type="cache_read"} 7',
+    'junctor_tokens_total{provider="p",type="output"} 11',
+    'junctor_tokens_total{provider="p",type="reasoning"} 3',
   ]);
   const where = '{route="messages",provider="p"}';
-  t.true((await lines('request_duration_seconds')).includes(`switchyard_request_duration_seconds_sum${where} 2.404`));
-  t.true((await lines('time_to_first')).includes(`switchyard_time_to_first_token_seconds_sum${where} 0.404`));
-  t.true((await lines('overhead')).includes(`switchyard_overhead_seconds_sum${where} 0.004`));
+  t.true((await lines('request_duration_seconds')).includes(`junctor_request_duration_seconds_sum${where} 2.404`));
+  t.true((await lines('time_to_first')).includes(`junctor_time_to_first_token_seconds_sum${where} 0.404`));
+  t.true((await lines('overhead')).includes(`junctor_overhead_seconds_sum${where} 0.004`));
 });
 
 test('the upstream is to blame for all of an answer that must be whole before it goes out', async (t) => {
@@ -66,7 +66,7 @@ test('the upstream is to blame for all of an answer that must be whole before it
   observer.firstByte();
   observer.finished(200);
   const [sum] = (await lines('overhead_seconds_sum')) ?? [];
-  t.is(sum, 'switchyard_overhead_seconds_sum{route="chat",provider="p"} 0.002');
+  t.is(sum, 'junctor_overhead_seconds_sum{route="chat",provider="p"} 0.002');
 });
 
 test('buckets are cumulative, their bounds inclusive, and the last one holds all', async (t) => {
@@ -91,10 +91,10 @@ test('a request that was never routed, and one whose client went', async (t) => 
   gone.routed({ resolution: route });
   gone.finished(499);
   t.deepEqual(await lines('requests_total'), [
-    'switchyard_requests_total{route="chat",provider="none",model="none",scenario="none",status="400"} 1',
-    'switchyard_requests_total{route="responses",provider="p",model="m",scenario="default",status="499"} 1',
+    'junctor_requests_total{route="chat",provider="none",model="none",scenario="none",status="400"} 1',
+    'junctor_requests_total{route="responses",provider="p",model="m",scenario="default",status="499"} 1',
   ]);
-  t.deepEqual(await lines('client_aborts_total'), ['switchyard_client_aborts_total{route="responses"} 1']);
+  t.deepEqual(await lines('client_aborts_total'), ['junctor_client_aborts_total{route="responses"} 1']);
   t.deepEqual(await lines('time_to_first'), []);
 });
 
@@ -109,9 +109,9 @@ test('the gateway’s own faults aren’t upstream errors, and a fault seen twic
   observer.fault({ kind: 'stage-failed', message: '' });
   observer.retried('rate-limit');
   t.deepEqual(await lines('upstream_errors_total'), [
-    'switchyard_upstream_errors_total{provider="p",kind="upstream-garbled"} 2',
+    'junctor_upstream_errors_total{provider="p",kind="upstream-garbled"} 2',
   ]);
-  t.deepEqual(await lines('retries_total'), ['switchyard_retries_total{provider="p",reason="rate-limit"} 1']);
+  t.deepEqual(await lines('retries_total'), ['junctor_retries_total{provider="p",reason="rate-limit"} 1']);
 });
 
 test('models that only clients name are one series', async (t) => {
@@ -122,7 +122,7 @@ test('models that only clients name are one series', async (t) => {
     observer.finished(404);
   }
   t.deepEqual(await lines('requests_total'), [
-    'switchyard_requests_total{route="chat",provider="p",model="other",scenario="default",status="404"} 50',
+    'junctor_requests_total{route="chat",provider="p",model="other",scenario="default",status="404"} 50',
   ]);
 });
 
@@ -132,26 +132,26 @@ test('whatever comes as labels, series have a limit', async (t) => {
   const { lines } = open({ losses });
   const rows = await lines('losses_total');
   t.is(rows.length, 1001);
-  t.is(rows.at(-1), 'switchyard_losses_total{stage="other",field="other"} 4000');
+  t.is(rows.at(-1), 'junctor_losses_total{stage="other",field="other"} 4000');
   names = 1;
-  t.deepEqual(await lines('losses_total'), ['switchyard_losses_total{stage="s",field="f0"} 2']);
+  t.deepEqual(await lines('losses_total'), ['junctor_losses_total{stage="s",field="f0"} 2']);
 });
 
 test('label values are escaped, and metrics without values keep their heads', async (t) => {
   const { metrics } = open({ losses: () => [{ stage: 'a\\b"c', field: 'd\ne', count: 2 }] });
   const { text } = await metrics.scrape();
   t.true(
-    text.includes(`# HELP switchyard_config_reloads_total Changes of the configuration.
-# TYPE switchyard_config_reloads_total counter
+    text.includes(`# HELP junctor_config_reloads_total Changes of the configuration.
+# TYPE junctor_config_reloads_total counter
 
-# HELP switchyard_key_refusals_total Requests refused for their key.
-# TYPE switchyard_key_refusals_total counter
+# HELP junctor_key_refusals_total Requests refused for their key.
+# TYPE junctor_key_refusals_total counter
 
-# HELP switchyard_losses_total Fields that a conversion could not carry.
-# TYPE switchyard_losses_total counter
-switchyard_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
+# HELP junctor_losses_total Fields that a conversion could not carry.
+# TYPE junctor_losses_total counter
+junctor_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
 
-# HELP switchyard_request_duration_seconds `),
+# HELP junctor_request_duration_seconds `),
   );
 });
 
@@ -169,24 +169,24 @@ test('reloads count by result; all metrics are listed from the start, with those
   metrics.reloaded('invalid');
   metrics.reloaded('applied');
   t.deepEqual(await lines('config_reloads_total'), [
-    'switchyard_config_reloads_total{result="applied"} 2',
-    'switchyard_config_reloads_total{result="invalid"} 1',
+    'junctor_config_reloads_total{result="applied"} 2',
+    'junctor_config_reloads_total{result="invalid"} 1',
   ]);
   const { text } = await metrics.scrape();
   const types = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
   for (const type of [
-    'switchyard_requests_total counter',
-    'switchyard_request_duration_seconds histogram',
-    'switchyard_time_to_first_token_seconds histogram',
-    'switchyard_overhead_seconds histogram',
-    'switchyard_event_loop_hold_seconds histogram',
-    'switchyard_upstream_errors_total counter',
-    'switchyard_streams_active gauge',
-    'switchyard_tokens_total counter',
-    'switchyard_losses_total counter',
-    'switchyard_retries_total counter',
-    'switchyard_client_aborts_total counter',
-    'switchyard_config_reloads_total counter',
+    'junctor_requests_total counter',
+    'junctor_request_duration_seconds histogram',
+    'junctor_time_to_first_token_seconds histogram',
+    'junctor_overhead_seconds histogram',
+    'junctor_event_loop_hold_seconds histogram',
+    'junctor_upstream_errors_total counter',
+    'junctor_streams_active gauge',
+    'junctor_tokens_total counter',
+    'junctor_losses_total counter',
+    'junctor_retries_total counter',
+    'junctor_client_aborts_total counter',
+    'junctor_config_reloads_total counter',
     'process_resident_memory_bytes gauge',
     'nodejs_eventloop_lag_p99_seconds gauge',
   ]) {

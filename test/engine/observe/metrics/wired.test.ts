@@ -31,7 +31,7 @@ const open = async (t: ExecutionContext, script: Script, retries = 0) => {
     });
   const lines = async (name: string): Promise<readonly string[]> => {
     const { text } = await metrics.scrape();
-    return text.split('\n').filter((line) => line.startsWith(`switchyard_${name}`));
+    return text.split('\n').filter((line) => line.startsWith(`junctor_${name}`));
   };
   return { post, lines, upstream };
 };
@@ -56,18 +56,18 @@ for (const [title, model, file, stream, tokens] of cases) {
     t.true((await answer.body.text()).length > 0);
     const [provider, name] = model.split(',');
     t.deepEqual(await lines('requests_total'), [
-      `switchyard_requests_total{route="messages",provider="${provider}",model="${name}",scenario="explicit",status="200"} 1`,
+      `junctor_requests_total{route="messages",provider="${provider}",model="${name}",scenario="explicit",status="200"} 1`,
     ]);
     const types = (await lines('tokens_total')).map((line) => /type="(\w+)"/.exec(line)?.[1] ?? '');
     t.deepEqual(types, [...tokens]);
     for (const histogram of ['request_duration_seconds', 'time_to_first_token_seconds', 'overhead_seconds']) {
       const [row] = await lines(`${histogram}_count`);
-      t.is(row, `switchyard_${histogram}_count{route="messages",provider="${provider}"} 1`);
+      t.is(row, `junctor_${histogram}_count{route="messages",provider="${provider}"} 1`);
     }
     const [overhead] = await lines('overhead_seconds_sum');
     const [first] = await lines('time_to_first_token_seconds_sum');
     t.true(numberOf(overhead) < numberOf(first), `${overhead} of ${first}`);
-    t.deepEqual(await lines('streams_active'), ['switchyard_streams_active 0']);
+    t.deepEqual(await lines('streams_active'), ['junctor_streams_active 0']);
     t.deepEqual(await lines('upstream_errors_total'), []);
   });
 }
@@ -81,7 +81,7 @@ test("the upstream's fault is counted by its kind, the answer by the client's st
   await answer.body.dump();
   t.regex((await lines('requests_total')).join(), /model="m",.*status="529"\} 1$/);
   t.deepEqual(await lines('upstream_errors_total'), [
-    'switchyard_upstream_errors_total{provider="p",kind="upstream-overloaded"} 1',
+    'junctor_upstream_errors_total{provider="p",kind="upstream-overloaded"} 1',
   ]);
 });
 
@@ -90,7 +90,7 @@ test('each failed attempt counts once, the last one too', async (t) => {
   const { post, lines } = await open(t, failing, 2);
   await (await post('p,m', true)).body.dump();
   t.deepEqual(await lines('upstream_errors_total'), [
-    'switchyard_upstream_errors_total{provider="p",kind="upstream-overloaded"} 3',
+    'junctor_upstream_errors_total{provider="p",kind="upstream-overloaded"} 3',
   ]);
 });
 
@@ -127,8 +127,8 @@ test('a client that goes is counted as gone, and its stream as closed', async (t
     now = await lines('client_aborts_total');
     return now.length > 0;
   });
-  t.deepEqual(now, ['switchyard_client_aborts_total{route="messages"} 1']);
-  t.deepEqual(await lines('streams_active'), ['switchyard_streams_active 0']);
+  t.deepEqual(now, ['junctor_client_aborts_total{route="messages"} 1']);
+  t.deepEqual(await lines('streams_active'), ['junctor_streams_active 0']);
   t.regex((await lines('requests_total')).join(), /status="499"\} 1$/);
   t.deepEqual(await lines('upstream_errors_total'), []);
 });

@@ -97,9 +97,9 @@ for (const stream of [false, true]) {
         'http.request.method': 'POST',
         'http.route': '/v1/messages',
         'http.response.status_code': '200',
-        'switchyard.request.id': 'r-1',
-        'switchyard.scenario': 'explicit',
-        'switchyard.attempts': '1',
+        'junctor.request.id': 'r-1',
+        'junctor.scenario': 'explicit',
+        'junctor.attempts': '1',
       },
     });
     const [call] = one?.calls ?? [];
@@ -112,7 +112,7 @@ for (const stream of [false, true]) {
       attributes: {
         'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': 'anthropic',
-        'switchyard.provider': 'first',
+        'junctor.provider': 'first',
         'gen_ai.request.model': 'm',
         'gen_ai.request.stream': String(stream),
         'server.address': '127.0.0.1',
@@ -171,7 +171,7 @@ test('a retry and a fallback are calls of the same request, each with an id of i
   t.true(calls.length >= 3);
   t.deepEqual(
     calls.map(({ attributes, status }) => [
-      attributes['switchyard.provider'],
+      attributes['junctor.provider'],
       attributes['gen_ai.provider.name'],
       attributes['http.request.resend_count'],
       attributes['error.type'],
@@ -191,7 +191,7 @@ test('a retry and a fallback are calls of the same request, each with an id of i
   t.deepEqual(one?.server.status, {});
   t.deepEqual(
     one?.server.events.map(({ name }) => name),
-    [...calls.slice(2).map(() => 'switchyard.retry'), 'switchyard.fallback'],
+    [...calls.slice(2).map(() => 'junctor.retry'), 'junctor.fallback'],
   );
   assertClean();
 });
@@ -261,7 +261,7 @@ test('a collector that never answers delays neither requests nor the stop, and i
   const { gateway, collector, post, stop } = await open(t, plain, {}, () => 'never');
   for (let n = 0; n < 3; n += 1) t.is(((await (await post()).body.json()) as { type: string }).type, 'message');
   const metrics = await request(`${gateway.baseUrl}/metrics`, { headers: { authorization: `Bearer ${keys.gateway}` } });
-  t.regex(await metrics.body.text(), /^switchyard_telemetry_dropped_total\{signal="traces"\} 0$/m);
+  t.regex(await metrics.body.text(), /^junctor_telemetry_dropped_total\{signal="traces"\} 0$/m);
   await stop();
   // A post without an answer is repeated after ten seconds, so a slow run sees more than one.
   t.deepEqual([...new Set(collector.requests.map(({ url }) => url))].sort(), ['/v1/metrics', '/v1/traces']);

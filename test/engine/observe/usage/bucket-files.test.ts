@@ -92,7 +92,7 @@ class Machine {
 }
 
 const machineOf = async (t: ExecutionContext): Promise<Machine> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-hours-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-hours-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return new Machine(join(folder, 'usage', 'hours'));
 };

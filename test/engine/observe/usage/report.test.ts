@@ -23,7 +23,7 @@ const row = (more: Partial<UsageRow>): UsageRow => ({
 type Buckets = Readonly<Record<string, readonly UsageRow[]>>;
 
 const folderOf = async (t: ExecutionContext, hours: Buckets, minutes: Buckets = {}): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-report-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-report-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(folder, { recursive: true });
   for (const [hour, rows] of Object.entries(hours)) {

@@ -33,7 +33,7 @@ test('R15 how often each status is asked for', async (t) => {
     t.is(upstreams[0]?.requests.length, calls, String(status));
     if (status !== 401) t.regex(text, new RegExp(`trouble ${status}`));
     const told = Array.from({ length: calls }, () => `a,m=${status}`).join('; ');
-    t.is(headers['x-switchyard-attempts'], calls > 1 ? told : undefined);
+    t.is(headers['x-junctor-attempts'], calls > 1 ? told : undefined);
   }
 });
 
@@ -54,11 +54,11 @@ for (const [title, script] of passing) {
       if (stream) t.is(readMessagesStream(text).text, 'fine');
       else t.regex(text, /"fine"/);
       t.is(upstreams[0]?.requests.length, 2);
-      t.regex(String(headers['x-switchyard-attempts']), /^a,m=(?:cut|503|overloaded)$/);
-      t.is(headers['x-switchyard-route'], 'a,m;default');
+      t.regex(String(headers['x-junctor-attempts']), /^a,m=(?:cut|503|overloaded)$/);
+      t.is(headers['x-junctor-route'], 'a,m;default');
       t.regex(
         (await metric('retries_total')).join(),
-        /^switchyard_retries_total\{provider="a",reason="(?:cut|overloaded)"\} 1$/,
+        /^junctor_retries_total\{provider="a",reason="(?:cut|overloaded)"\} 1$/,
       );
     }
   });
@@ -71,7 +71,7 @@ test('a redirect is not followed: the fallback answers, or the client gets an er
     const served = await ask({ stream });
     t.is(served.status, 200);
     t.regex(served.text, /from b/);
-    t.is(served.headers['x-switchyard-attempts'], 'a,m=garbled');
+    t.is(served.headers['x-junctor-attempts'], 'a,m=garbled');
     t.is(upstreams[0]?.requests.length, 1);
 
     const alone = await rig(t, [moved]);
@@ -96,7 +96,7 @@ test('without further tries, a kept connection that is reset or closed is replac
     });
     for (let count = 0; count < 10; count += 1) t.is((await ask()).status, 200);
     const [resends = ''] = await metric('upstream_resends_total');
-    t.regex(resends, /^switchyard_upstream_resends_total\{provider="a"\} [1-9]/);
+    t.regex(resends, /^junctor_upstream_resends_total\{provider="a"\} [1-9]/);
   }
 });
 
@@ -144,9 +144,9 @@ test('the fallbacks are asked in order, and the answer says who served', async (
   const refused = await ask();
   t.is(refused.status, 503, 'the first destination decides');
   t.regex(refused.text, /trouble 503/);
-  t.is(refused.headers['x-switchyard-attempts'], 'a,m=503; a,m=503; a,m=503; b,m=400');
+  t.is(refused.headers['x-junctor-attempts'], 'a,m=503; a,m=503; a,m=503; b,m=400');
   t.is(upstreams[2]?.requests.length, 0, 'a client fault ends it');
-  t.deepEqual(await metric('fallbacks_total'), ['switchyard_fallbacks_total{from="a,m",to="b,m"} 1']);
+  t.deepEqual(await metric('fallbacks_total'), ['junctor_fallbacks_total{from="a,m",to="b,m"} 1']);
   t.regex((await metric('requests_total')).join(), /provider="a",model="m",scenario="default",status="503"\} 1/);
   // Records are written a moment later.
   await until(async () => (await lines(home)).length >= 4);
@@ -180,9 +180,9 @@ for (const stream of [true, false]) {
     t.is(status, 200, text);
     if (stream) t.is(readMessagesStream(text).text, 'from b');
     else t.regex(text, /"from b"/);
-    t.is(headers['x-switchyard-route'], 'b,m;default');
-    t.is(headers['x-switchyard-attempts'], 'a,m=cut; a,m=cut; a,m=cut');
-    t.regex(String(headers['x-switchyard-loss']), /top_k/);
+    t.is(headers['x-junctor-route'], 'b,m;default');
+    t.is(headers['x-junctor-attempts'], 'a,m=cut; a,m=cut; a,m=cut');
+    t.regex(String(headers['x-junctor-loss']), /top_k/);
     t.like(upstreams[1]?.requests[0]?.body, { model: 'm', max_tokens: 5 });
   });
 }
@@ -191,7 +191,7 @@ test('losses of a failed attempt are not reported with the answer', async (t) =>
   const { ask } = await rig(t, [failing(503), good()], { formats: ['openai', 'anthropic'] });
   const { status, headers } = await ask({ top_k: 3 });
   t.is(status, 200);
-  t.is(headers['x-switchyard-loss'], undefined);
+  t.is(headers['x-junctor-loss'], undefined);
 });
 
 test('after a keep-alive the status stands, but another may still answer', async (t) => {
@@ -237,7 +237,7 @@ test("a provider that can't be used or reached is passed over", async (t) => {
   t.is(status, 401, 'the first one decides');
   t.regex(text, /NOT_SET/);
   t.is(
-    headers['x-switchyard-attempts'],
+    headers['x-junctor-attempts'],
     'unset,m=misconfigured; gone,m=unreachable; gone,m=unreachable; gone,m=unreachable; nowhere,m=unreachable',
   );
   const explained = await (await request(`${baseUrl}/api/explain?model=gone,m`)).body.text();
@@ -265,7 +265,7 @@ test('R16 five faults open the breaker, one probe closes it; 4xx and clients tha
   t.regex(refused.text, /a,m has failed several times in a row and is left alone; it is tried again in 1 s/);
   t.is(refused.headers['retry-after'], '1');
   t.is(upstreams[0]?.requests.length, 5, 'it is not asked');
-  t.deepEqual(await metric('breaker_state'), ['switchyard_breaker_state{provider="a",model="m"} 2']);
+  t.deepEqual(await metric('breaker_state'), ['junctor_breaker_state{provider="a",model="m"} 2']);
   mended = true;
   nowMs += 399;
   t.like(await breaker(), { breaker: 'open', waitMs: 1 });
@@ -279,8 +279,8 @@ test('R16 while open it goes to the fallback at once', async (t) => {
   const { ask, upstreams } = await rig(t, [failing(500), good()], {
     config: { RETRY: { attempts: 0 }, BREAKER: { faults: 1 } },
   });
-  t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=500');
-  t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=breaker_open');
+  t.is((await ask()).headers['x-junctor-attempts'], 'a,m=500');
+  t.is((await ask()).headers['x-junctor-attempts'], 'a,m=breaker_open');
   t.is(upstreams[0]?.requests.length, 1);
   t.is(upstreams[1]?.requests.length, 2);
 });
@@ -318,8 +318,8 @@ test('P6 a key that is refused or limited gives way to the next one, and rests',
   );
   const first = await ask();
   t.is(first.status, 200);
-  t.is(first.headers['x-switchyard-attempts'], 'a,m=401; a,m=429');
-  for (let count = 0; count < 4; count += 1) t.is((await ask()).headers['x-switchyard-attempts'], undefined);
+  t.is(first.headers['x-junctor-attempts'], 'a,m=401; a,m=429');
+  for (let count = 0; count < 4; count += 1) t.is((await ask()).headers['x-junctor-attempts'], undefined);
   t.deepEqual(used.slice(0, 3), ['key-bad', 'key-limited', 'key-one']);
   t.deepEqual(new Set(used.slice(3)), new Set(['key-one', 'key-two']), 'the healthy ones take turns');
   const { upstreams: states } = await get<{
@@ -336,7 +336,7 @@ test('P6 a key that is refused or limited gives way to the next one, and rests',
     states[0]?.models[0]?.resting.map(({ number, why }) => `${number} ${why}`),
     ['1 refused', '2 limited'],
   );
-  t.deepEqual(await metric('keys_resting'), ['switchyard_keys_resting{provider="a"} 2']);
+  t.deepEqual(await metric('keys_resting'), ['junctor_keys_resting{provider="a"} 2']);
   t.false(JSON.stringify(states).includes('key-'), 'no key shows');
   t.is(upstreams[0]?.requests.length, 7);
 });
@@ -358,7 +358,7 @@ test("a firewall's page with a 4xx is an unreachable upstream: its fallback answ
     for (const stream of [false, true]) {
       const { text, headers } = await ask({ stream });
       t.regex(text, /from b/);
-      t.is(headers['x-switchyard-attempts'], 'a,m=unreachable');
+      t.is(headers['x-junctor-attempts'], 'a,m=unreachable');
     }
     t.is(upstreams[0]?.requests.length, 2);
     t.notRegex(JSON.stringify(await get('/api/upstreams')), /limited|refused":\{|forbidden/);
@@ -459,12 +459,12 @@ test('the queue for connections has an end: 503 with retry-after, or the fallbac
   t.is(full.headers['retry-after'], '1');
   const elsewhere = await ask();
   t.is(elsewhere.status, 200);
-  t.is(elsewhere.headers['x-switchyard-attempts'], 'a,m=queue_full');
+  t.is(elsewhere.headers['x-junctor-attempts'], 'a,m=queue_full');
   t.deepEqual(await metric('upstream_queue_length'), [
-    'switchyard_upstream_queue_length{provider="a"} 1',
-    'switchyard_upstream_queue_length{provider="b"} 0',
+    'junctor_upstream_queue_length{provider="a"} 1',
+    'junctor_upstream_queue_length{provider="b"} 0',
   ]);
-  t.is((await metric('upstream_queue_refusals_total'))[0], 'switchyard_upstream_queue_refusals_total{provider="a"} 2');
+  t.is((await metric('upstream_queue_refusals_total'))[0], 'junctor_upstream_queue_refusals_total{provider="a"} 2');
   t.is(upstreams[0]?.requests.length, 1);
 });
 
@@ -475,14 +475,14 @@ test('a request waits for a connection for so long: then 503', async (t) => {
   t.is(late.status, 503);
   t.regex(late.text, /none became free within 0\.5 s/);
   t.true(performance.now() - from >= 490);
-  t.is((await metric('upstream_queue_refusals_total'))[0], 'switchyard_upstream_queue_refusals_total{provider="a"} 1');
+  t.is((await metric('upstream_queue_refusals_total'))[0], 'junctor_upstream_queue_refusals_total{provider="a"} 1');
   t.is(upstreams[0]?.requests.length, 1);
 });
 
 test('P6 a destination whose keys all cool down is skipped, unless it is the last', async (t) => {
   const { ask, upstreams } = await rig(t, [failing(429), good()]);
-  t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=429');
-  t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=keys_resting');
+  t.is((await ask()).headers['x-junctor-attempts'], 'a,m=429');
+  t.is((await ask()).headers['x-junctor-attempts'], 'a,m=keys_resting');
   t.is(upstreams[0]?.requests.length, 1);
   t.is((await ask({ model: 'a,m' })).status, 429);
   t.is(upstreams[0]?.requests.length, 4, 'asked, since the upstream knows best');

@@ -61,7 +61,7 @@ for (const { path, own, body } of clients) {
           current = answer(error);
           const served = await ask({ ...body, stream }, path);
           t.regex(served.text, /from b/, title);
-          t.regex(String(served.headers['x-switchyard-attempts']), /^a,m=/, title);
+          t.regex(String(served.headers['x-junctor-attempts']), /^a,m=/, title);
           const refused = await ask({ ...body, model: 'a,m', stream }, path);
           t.not(refused.status, 200, title);
           t.regex(refused.text, /insufficient balance/i, title);

@@ -36,7 +36,7 @@ test('a conversation stays with its member, streamed or not; others go elsewhere
       ];
       const { text, headers } = await ask({ messages, stream });
       t.is(stream ? readMessagesStream(text).text : said(text), first);
-      t.is(headers['x-switchyard-route'], `${first},m;default`);
+      t.is(headers['x-junctor-route'], `${first},m;default`);
     }
   }
   t.deepEqual([...members].sort(), ['a', 'b', 'c']);
@@ -59,7 +59,7 @@ test('a member that fails is followed by another at once, before the fallbacks, 
       [1, 1, 1, 3],
       'only the last member is tried again, and the fallback that is a member is not repeated',
     );
-    t.is(String(headers['x-switchyard-attempts']).split('; ').length, 5);
+    t.is(String(headers['x-junctor-attempts']).split('; ').length, 5);
     const { requests } = await get<{ requests: { pool?: string; provider: string; reason: string }[] }>(
       '/api/requests',
     );
@@ -93,7 +93,7 @@ test('a member whose breaker is open is passed, and comes back after its time', 
   for (let count = 0; first?.requests.length !== 2 && count < 20; count += 1) t.regex((await ask()).text, /"b"/);
   t.is(first?.requests.length, 2);
   const before = second?.requests.length ?? 0;
-  for (let count = 0; count < 10; count += 1) t.is((await ask()).headers['x-switchyard-attempts'], undefined);
+  for (let count = 0; count < 10; count += 1) t.is((await ask()).headers['x-junctor-attempts'], undefined);
   t.is(first?.requests.length, 2);
   t.is(second?.requests.length, before + 10);
   nowMs += 60_001;
@@ -109,7 +109,7 @@ test('no member can be used: the fallback answers; without one the client is tol
   t.is(said((await withFallback.ask()).text), 'c');
   const { text, headers } = await withFallback.ask();
   t.is(said(text), 'c');
-  t.regex(String(headers['x-switchyard-attempts']), /^[ab],m=breaker_open$/);
+  t.regex(String(headers['x-junctor-attempts']), /^[ab],m=breaker_open$/);
 
   const alone = await rig(t, [failing(501), failing(501)], { config: { ...rest, Router: { default: 'large' } } });
   t.is((await alone.ask()).status, 501);
@@ -183,12 +183,12 @@ test('a client may name a pool, by a tag and an alias too; records and lists say
   const { ask, get } = await rig(t, [good('a'), good('b')], {
     config: { ...large('sticky', 'a', 'b'), Router: { default: 'a,m' } },
   });
-  const tag = { system: 'Be brief. <SWITCHYARD-MODEL>large</SWITCHYARD-MODEL>' };
-  const asked = [{ model: 'large' }, { model: 'anthropic-switchyard-large' }, tag];
+  const tag = { system: 'Be brief. <JUNCTOR-MODEL>large</JUNCTOR-MODEL>' };
+  const asked = [{ model: 'large' }, { model: 'anthropic-junctor-large' }, tag];
   const answers = await Promise.all(asked.map((over) => ask(over)));
   t.is(new Set(answers.map(({ text }) => said(text))).size, 1, 'one conversation');
   t.deepEqual(
-    answers.map(({ headers }) => String(headers['x-switchyard-route']).split(';')[1]),
+    answers.map(({ headers }) => String(headers['x-junctor-route']).split(';')[1]),
     ['explicit', 'explicit', 'tag'],
   );
   await until(async () => (await get<{ requests: object[] }>('/api/requests')).requests.length === 3);
@@ -200,9 +200,9 @@ test('a client may name a pool, by a tag and an alias too; records and lists say
   const { data } = await get<{ data: { id: string; owned_by: string }[] }>('/v1/models');
   t.like(
     data.find(({ id }) => id === 'large'),
-    { owned_by: 'switchyard' },
+    { owned_by: 'junctor' },
   );
-  t.true(data.some(({ id }) => id === 'anthropic-switchyard-large'));
+  t.true(data.some(({ id }) => id === 'anthropic-junctor-large'));
 });
 
 test('a preset may have pools of its own', async (t) => {
@@ -221,7 +221,7 @@ test('a pool of a fallback stands for its members', async (t) => {
   for (let count = 0; count < 3; count += 1) {
     const { text, headers } = await ask();
     t.is(said(text), 'c');
-    t.regex(String(headers['x-switchyard-attempts']), /^a,m=501(; b,m=501)?$/);
+    t.regex(String(headers['x-junctor-attempts']), /^a,m=501(; b,m=501)?$/);
   }
 });
 

@@ -86,7 +86,7 @@ export const rig = async (
     async metric(name) {
       const answer = await request(`${gateway.baseUrl}/metrics`);
       const text = await answer.body.text();
-      return text.split('\n').filter((line) => line.startsWith(`switchyard_${name}`));
+      return text.split('\n').filter((line) => line.startsWith(`junctor_${name}`));
     },
   };
 };

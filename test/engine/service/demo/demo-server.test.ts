@@ -98,7 +98,7 @@ const post = (baseUrl: string, body: string, path = '/chat/completions', signal:
   fetch(baseUrl + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
 
 test('a configuration saved while the demo runs has no process port, and works after a restart', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'switchyard-demo-'));
+  const home = await mkdtemp(join(tmpdir(), 'junctor-demo-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const run = async () => {
     const service = await start({ env: {}, home, port: 0, report: () => undefined });

@@ -8,8 +8,8 @@ import { type Piece, type ScriptedUpstream, sseAnswer, startUpstream } from '../
 import { startLoad } from './load.ts';
 
 // 200 streams and 20 restarts keep two cores busy for minutes; the figures of such a run are in docs/contributing/guarantees.md.
-const streams = Number(process.env.SWITCHYARD_TEST_STREAMS ?? 20);
-const restarts = Number(process.env.SWITCHYARD_TEST_RESTARTS ?? 2);
+const streams = Number(process.env.JUNCTOR_TEST_STREAMS ?? 20);
+const restarts = Number(process.env.JUNCTOR_TEST_RESTARTS ?? 2);
 
 const words = Array.from({ length: 20 }, (_, index) => `word ${index} `);
 
@@ -111,7 +111,7 @@ test.serial('active streams finish when the service stops, even after repeated s
   const stopping = rig.run(['stop']);
   const ended = load.end();
   await until(() => isStopping(rig));
-  t.is((await rig.run(['status'])).out.split(' (')[0], 'Switchyard is stopping and waits for active streams');
+  t.is((await rig.run(['status'])).out.split(' (')[0], 'Junctor is stopping and waits for active streams');
   const again = rig.run(['stop']);
   // A second order that comes later than this finds a service that has ended, which is as good.
   await wait(1_000);

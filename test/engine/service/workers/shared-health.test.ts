@@ -89,5 +89,5 @@ test('breakers and keys at rest of one process are known to the other within two
     ['Bearer three'],
   );
   const { text } = await two.fetch('/metrics');
-  t.true(text.includes('switchyard_keys_resting{provider="keys"} 2'), 'a key that rests in both counts once');
+  t.true(text.includes('junctor_keys_resting{provider="keys"} 2'), 'a key that rests in both counts once');
 });

@@ -11,7 +11,7 @@ const body = { model: 'p,m', max_tokens: 9, stream: true, messages: [{ role: 'us
 const totalOf = (text: string, name: string): number =>
   text
     .split('\n')
-    .filter((line) => line.startsWith(`switchyard_${name}{`) || line.startsWith(`switchyard_${name} `))
+    .filter((line) => line.startsWith(`junctor_${name}{`) || line.startsWith(`junctor_${name} `))
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 
 test('the metrics of several processes are one, also after one is killed and after a restart', async (t) => {

@@ -105,7 +105,7 @@ for (const workers of [1, 2]) {
       Providers: [{ name: 'g', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
       transformers: [{ name: 'gemini', provider: 'g' }],
     });
-    const key = { SWITCHYARD_STATE_KEY: randomBytes(32).toString('hex') };
+    const key = { JUNCTOR_STATE_KEY: randomBytes(32).toString('hex') };
     const file = join(rig.home, 'reasoning.sealed');
     const loop = new ToolLoop();
     const run = async (env: Readonly<Record<string, string>>) => {
@@ -135,8 +135,8 @@ for (const workers of [1, 2]) {
 
 test('a key of another length is refused at the start', async (t) => {
   const rig = await commandRig(t, { Providers: [] });
-  const { code, err } = await rig.run(['start'], { env: { SWITCHYARD_STATE_KEY: 'short' } });
+  const { code, err } = await rig.run(['start'], { env: { JUNCTOR_STATE_KEY: 'short' } });
   t.is(code, 1);
-  t.regex(err, /SWITCHYARD_STATE_KEY must be 32 bytes/);
+  t.regex(err, /JUNCTOR_STATE_KEY must be 32 bytes/);
   t.is(err.trim().split('\n').length, 1, err);
 });

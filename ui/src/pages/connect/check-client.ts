@@ -87,7 +87,7 @@ const readAnswer = async (protocol: Protocol, answer: Response): Promise<string>
   reader.whole(await answer.text());
   const { parts, model } = reader.answer();
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
-  const [provider, served = model] = (answer.headers.get('x-switchyard-route') ?? '').split(/[,;]/);
+  const [provider, served = model] = (answer.headers.get('x-junctor-route') ?? '').split(/[,;]/);
   const by = `${provider}, ${served}`;
   return said === '' ? `${by} sent an empty response.` : `${by} replied: ${said.slice(0, mostChars)}`;
 };

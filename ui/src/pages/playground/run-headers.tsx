@@ -4,8 +4,8 @@ import type { Run } from './run.ts';
 /** The response headers, the gateway's own first. */
 export const RunHeaders = ({ headers }: Pick<Run, 'headers'>) => {
   if (headers.length === 0) return <Empty title="No response yet" />;
-  const own = headers.filter(([name]) => name.startsWith('x-switchyard-'));
-  const others = headers.filter(([name]) => !name.startsWith('x-switchyard-'));
+  const own = headers.filter(([name]) => name.startsWith('x-junctor-'));
+  const others = headers.filter(([name]) => !name.startsWith('x-junctor-'));
   return (
     <dl className="run-headers">
       {[...own, ...others].map(([name, value]) => (
@@ -22,7 +22,7 @@ export const RunHeaders = ({ headers }: Pick<Run, 'headers'>) => {
 };
 
 const about: Readonly<Record<string, string>> = {
-  'x-switchyard-route': 'the provider and model that served it, and the scenario',
-  'x-switchyard-loss': 'fields lost in conversion',
+  'x-junctor-route': 'the provider and model that served it, and the scenario',
+  'x-junctor-loss': 'fields lost in conversion',
   'x-request-id': 'the request’s id in the gateway',
 };

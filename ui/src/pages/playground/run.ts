@@ -75,7 +75,7 @@ export const runRequest = async (
   const end = (part: Partial<Run>): void => update({ ...part, endMs: performance.now() - sentAtMs });
   show(run);
   try {
-    const headers: Readonly<Record<string, string>> = capture ? { 'x-switchyard-capture': '1' } : {};
+    const headers: Readonly<Record<string, string>> = capture ? { 'x-junctor-capture': '1' } : {};
     const response = await send(protocolPaths[protocol], { method: 'POST', body, headers, signal });
     update({ phase: 'receiving', status: response.status, headers: [...response.headers] });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;

@@ -116,7 +116,7 @@ const replay = async (
 ): Promise<void> => {
   const sentAtMs = performance.now();
   const response = await replayRequest(id, options, signal);
-  if (!response.headers.has('x-switchyard-replay')) throw await failure(response);
+  if (!response.headers.has('x-junctor-replay')) throw await failure(response);
   const pieces: string[] = [];
   let firstMs: number | undefined;
   let drawnMs = 0;

@@ -88,7 +88,7 @@ const NotCaptured = ({ wasCaptured }: { readonly wasCaptured: boolean }) => {
   return (
     <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
       Its conversation, streams and stages were not kept. To read requests in full, turn recording on, or send one with
-      the header <code>x-switchyard-capture: 1</code>.
+      the header <code>x-junctor-capture: 1</code>.
     </Notice>
   );
 };

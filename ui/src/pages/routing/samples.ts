@@ -26,7 +26,7 @@ const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 
 /** The sample's body in a client protocol. `destination` is any `provider,model`. */
 export const sampleBody = (protocol: Protocol, name: Sample['name'], destination: string): JsonObject => {
-  const text = name === 'long' ? longText : 'What is a switchyard?';
+  const text = name === 'long' ? longText : 'What is a junctor?';
   const model = name === 'exact' ? destination : name === 'small' ? 'some-haiku' : 'any-model';
   return { messages: messagesBody, chat: chatBody, responses: responsesBody }[protocol](name, model, text);
 };

@@ -136,7 +136,7 @@ const KeyField = () => {
       />
       {isLiteralKey(APIKEY) && (
         <Notice kind="warn" title="Key stored in plain text">
-          It is saved in config.json and its backups. A reference such as <code>$SWITCHYARD_KEY</code> keeps it out of
+          It is saved in config.json and its backups. A reference such as <code>$JUNCTOR_KEY</code> keeps it out of
           both.
         </Notice>
       )}

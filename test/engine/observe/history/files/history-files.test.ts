@@ -97,7 +97,7 @@ class Machine {
 }
 
 const machineOf = async (t: ExecutionContext): Promise<Machine> => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-history-'));
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-history-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return new Machine(join(folder, 'history'));
 };

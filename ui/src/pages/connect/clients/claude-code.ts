@@ -26,9 +26,9 @@ export const claudeCode: ClientGuide = {
   ],
   notes: [
     'Claude Code asks for its own models; `/model` in it, or `ANTHROPIC_MODEL`, names one of the gateway’s instead.',
-    '`switchyard run claude` does the same for a single run and changes no files.',
-    'Claude Code lists only models with `claude` or `anthropic` in their names, so the gateway lists an alias (`anthropic-switchyard-…`) for each model.',
-    'Variables in a `settings.json` of Claude Code win over these; `switchyard run claude` wins over both.',
+    '`junctor run claude` does the same for a single run and changes no files.',
+    'Claude Code lists only models with `claude` or `anthropic` in their names, so the gateway lists an alias (`anthropic-junctor-…`) for each model.',
+    'Variables in a `settings.json` of Claude Code win over these; `junctor run claude` wins over both.',
     'Your own `ANTHROPIC_API_KEY` would be sent along with the token, so it is unset.',
   ],
 };

@@ -12,11 +12,11 @@ export const codex: ClientGuide = {
       label: '~/.codex/config.toml',
       text: [
         ...(connection.byRules ? [] : [`model = ${JSON.stringify(connection.model)}`]),
-        'model_provider = "switchyard"',
+        'model_provider = "junctor"',
         ...windowOf(connection),
         '',
-        '[model_providers.switchyard]',
-        'name = "Switchyard"',
+        '[model_providers.junctor]',
+        'name = "Junctor"',
         `base_url = ${JSON.stringify(baseOf(connection, 'with /v1'))}`,
         `env_key = "${keyVariable}"`,
         'wire_api = "responses"',
@@ -29,9 +29,9 @@ export const codex: ClientGuide = {
       : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
   ],
   notes: [
-    'What is above `[model_providers.switchyard]` must come before the first `[table]` in the file. Back the file up before you change it.',
+    'What is above `[model_providers.junctor]` must come before the first `[table]` in the file. Back the file up before you change it.',
     `Codex reads the key from \`${keyVariable}\` and refuses to start while it is empty.`,
-    '`switchyard run codex` does the same for a single run, changes no files and tells Codex the window of each model.',
+    '`junctor run codex` does the same for a single run, changes no files and tells Codex the window of each model.',
   ],
 };
 

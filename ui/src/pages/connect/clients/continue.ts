@@ -11,7 +11,7 @@ export const continueDev: ClientGuide = {
     {
       label: '~/.continue/config.yaml',
       text: `models:
-  - name: Switchyard
+  - name: Junctor
     provider: openai
     model: ${JSON.stringify(connection.model)}
     apiBase: ${JSON.stringify(baseOf(connection, 'with /v1'))}

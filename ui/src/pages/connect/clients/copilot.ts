@@ -24,5 +24,5 @@ export const copilot: ClientGuide = {
       },
     ];
   },
-  notes: ['`switchyard run copilot` does the same for a single run. No GitHub login is needed.'],
+  notes: ['`junctor run copilot` does the same for a single run. No GitHub login is needed.'],
 };

@@ -20,7 +20,7 @@ export const curl: ClientGuide = {
     })),
   notes: [
     'The key can also be sent in the `x-api-key` header.',
-    'With `-i`, curl also prints `x-switchyard-route`, which names the provider and model.',
+    'With `-i`, curl also prints `x-junctor-route`, which names the provider and model.',
   ],
 };
 

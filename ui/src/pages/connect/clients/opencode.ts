@@ -13,11 +13,11 @@ export const opencode: ClientGuide = {
       text: JSON.stringify(
         {
           $schema: 'https://opencode.ai/config.json',
-          model: `switchyard/${connection.model}`,
+          model: `junctor/${connection.model}`,
           provider: {
-            switchyard: {
+            junctor: {
               npm: '@ai-sdk/openai-compatible',
-              name: 'Switchyard',
+              name: 'Junctor',
               options: {
                 baseURL: baseOf(connection, 'with /v1'),
                 apiKey: connection.wantsKey ? `{env:${keyVariable}}` : anyKey,
@@ -34,7 +34,7 @@ export const opencode: ClientGuide = {
   ],
   notes: [
     'opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.',
-    '`switchyard run opencode` sets this for a single run, with all models.',
+    '`junctor run opencode` sets this for a single run, with all models.',
   ],
 };
 

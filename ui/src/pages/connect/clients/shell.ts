@@ -8,7 +8,7 @@ export type Shell = (typeof shells)[number];
 export const shellTitles: Readonly<Record<Shell, string>> = { bash: 'bash, zsh', powershell: 'PowerShell' };
 
 /** The environment variable that holds the gateway's key in the examples. */
-export const keyVariable = 'SWITCHYARD_API_KEY';
+export const keyVariable = 'JUNCTOR_API_KEY';
 
 /** A placeholder key: many clients refuse to start without one. */
 export const anyKey = 'any-value';

@@ -14,7 +14,7 @@ export const zed: ClientGuide = {
         {
           language_models: {
             openai_compatible: {
-              Switchyard: {
+              Junctor: {
                 api_url: baseOf(connection, 'with /v1'),
                 available_models: [
                   {

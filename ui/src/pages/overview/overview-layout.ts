@@ -3,8 +3,8 @@ import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '.
 import type { RequestSummary } from '../../api/requests.ts';
 import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
+import { overviewAddress } from './overview-address.ts';
 import { durationLabels, rateLabel, timesOf, troubleLabels, weightOf } from './traffic-labels.ts';
-import { yardAddress } from './yard-address.ts';
 
 /** What the overview shows. */
 interface OverviewOptions {
@@ -265,7 +265,7 @@ const clientStation = (name: Protocol, picked: Protocol | undefined, { active }:
   about: active > 0 ? `${active} in flight` : isNarrow ? 'idle' : 'client protocol',
   pulse: active > 0,
   picked: name === picked,
-  to: yardAddress({ protocol: name === picked ? undefined : name }),
+  to: overviewAddress({ protocol: name === picked ? undefined : name }),
 });
 
 const switchStation = { id: 'switch', kind: 'switch' as const, title: 'Route', about: 'by the rules' };
@@ -278,5 +278,5 @@ const endStation = (destination: Destination, protocol: Protocol | undefined, tr
   tone: toneOf(traffic, destination.fault),
   times: timesOf(traffic),
   pulse: traffic.active > 0,
-  to: yardAddress({ protocol, line: nameOf(destination) }),
+  to: overviewAddress({ protocol, line: nameOf(destination) }),
 });

@@ -55,7 +55,7 @@ export const RequestsPanel = ({
   const list = held ?? still ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
   const columns = useMemo(() => columnsFor(list, timeOfDay), [list]);
-  useEffect(() => browsed.set({ title: 'Yard', address: window.location.hash, requests: found }), [found]);
+  useEffect(() => browsed.set({ title: 'Overview', address: window.location.hash, requests: found }), [found]);
   const all = counted(list.length, 'request');
   const fresh = useMemo(() => {
     if (!requests || list === requests) return 0;

@@ -15,7 +15,7 @@ const formats: Readonly<Record<Wire, object>> = {
 };
 
 /** The command of the checkout in this folder. */
-export const commandIn = (checkout: string): string => join(checkout, 'engine/cli/switchyard.js');
+export const commandIn = (checkout: string): string => join(checkout, 'engine/cli/junctor.js');
 
 /** A start makes the bundle and the web interface when they are missing, beside what is to be measured: so once before all. */
 const prepare = async (checkout: string): Promise<void> => {
@@ -33,8 +33,8 @@ interface Additions {
   readonly transformers?: readonly object[];
 }
 
-/** Switchyard as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const switchyardIn = (checkout: string, name: string, additions: Additions = {}): Target => {
+/** Junctor as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
+export const junctorIn = (checkout: string, name: string, additions: Additions = {}): Target => {
   const { Providers = [], rules, transformers = [], ...others } = additions;
   let prepared: Promise<void> | undefined;
   return {
@@ -42,7 +42,7 @@ export const switchyardIn = (checkout: string, name: string, additions: Addition
     async start({ upstreamUrl, upstream, workers, env }) {
       prepared ??= prepare(checkout);
       await prepared;
-      const home = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+      const home = await mkdtemp(join(tmpdir(), 'junctor-bench-'));
       const config = {
         PORT: 0,
         LOG: true,
@@ -74,8 +74,8 @@ export const switchyardIn = (checkout: string, name: string, additions: Addition
       await writeFile(join(home, 'config.json'), JSON.stringify(config));
       const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {
         HOME: home,
-        SWITCHYARD_HOME: home,
-        SWITCHYARD_HTTP: process.env.SWITCHYARD_HTTP ?? '',
+        JUNCTOR_HOME: home,
+        JUNCTOR_HTTP: process.env.JUNCTOR_HTTP ?? '',
         ...env,
       });
       const stop = async (): Promise<void> => {

@@ -1,15 +1,15 @@
 import { type Protocol, protocols } from '../../api/protocols.ts';
 import { href, route } from '../../router/route.ts';
 
-/** What the Yard's lines are filtered by. */
-interface YardView {
+/** What the Overview's lines are filtered by. */
+interface OverviewView {
   readonly protocol?: Protocol | undefined;
   /** One destination: `provider,model`. */
   readonly line?: string | undefined;
 }
 
 /** The address of a view; the list below it keeps its filters. */
-export const yardAddress = ({ protocol, line }: YardView): string => {
+export const overviewAddress = ({ protocol, line }: OverviewView): string => {
   const query = new URLSearchParams(route.get().query);
   for (const [name, value] of [
     ['client', protocol],
@@ -22,7 +22,7 @@ export const yardAddress = ({ protocol, line }: YardView): string => {
 };
 
 /** The view of an address. */
-export const viewOf = (query: URLSearchParams): YardView => ({
+export const viewOf = (query: URLSearchParams): OverviewView => ({
   protocol: protocols.find((name) => name === query.get('client')),
   line: query.get('line') ?? undefined,
 });

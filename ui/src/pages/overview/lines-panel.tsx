@@ -15,9 +15,9 @@ import { changeQuery, href, navigate } from '../../router/route.ts';
 import { layOutLine } from './line-layout.ts';
 import { type Destination, destinationsOf, nameOf, trafficOn } from './lines.ts';
 import { LinesTable } from './lines-table.tsx';
+import { overviewAddress, viewOf } from './overview-address.ts';
 import { layOutOverview } from './overview-layout.ts';
 import { Playback, requestsOf } from './playback.tsx';
-import { viewOf, yardAddress } from './yard-address.ts';
 
 const LineDrawing = lazy(async () => ({ default: (await import('./drawing.tsx')).LineDrawing }));
 
@@ -167,7 +167,7 @@ const LinePicker = ({
       { value: '', label: 'All lines' },
       ...destinations.map((one) => ({ value: nameOf(one), label: `${one.provider} · ${one.model}` })),
     ]}
-    onChange={(picked) => navigate(yardAddress({ protocol, line: picked || undefined }))}
+    onChange={(picked) => navigate(overviewAddress({ protocol, line: picked || undefined }))}
   />
 );
 
@@ -187,6 +187,6 @@ const ProtocolPicker = ({
       ...(line === undefined ? [{ value: '', label: 'All protocols' } as const] : []),
       ...protocols.map((value) => ({ value, label: protocolTitles[value] })),
     ]}
-    onChange={(picked: Protocol | '') => navigate(yardAddress({ protocol: picked || undefined, line }))}
+    onChange={(picked: Protocol | '') => navigate(overviewAddress({ protocol: picked || undefined, line }))}
   />
 );

@@ -61,7 +61,7 @@ browserTest(
   'the first page is small, makes no external requests, and keyboard shortcuts open the others',
   async (t) => {
     const tab = await browser.open(`${gateway.baseUrl}/ui`);
-    await tab.page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+    await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await tab.page.getByText('Route', { exact: true }).waitFor();
     await tab.page.locator('.plot canvas').waitFor();
     const files = await tab.page.evaluate<readonly string[]>(
@@ -86,7 +86,7 @@ browserTest(
     for (const [key, title] of pageKeys) {
       await pressPair(tab.page, 'g', key);
       await tab.page.getByRole('heading', { level: 1, name: title }).waitFor();
-      t.is(await tab.page.title(), `${title} · Switchyard`);
+      t.is(await tab.page.title(), `${title} · Junctor`);
       t.is(await tab.page.evaluate('document.activeElement.id'), 'main', title);
     }
     await look(tab, '#/no/such/page');
@@ -116,10 +116,10 @@ const pageKeys = [
   ['s', 'Settings'],
   ['c', 'Connect'],
   ['a', 'Playground'],
-  ['y', 'Yard'],
+  ['o', 'Overview'],
 ] as const;
 
-browserTest('the Yard shows all lines with their traffic, and recent requests with filters', async (t) => {
+browserTest('the Overview shows all lines with their traffic, and recent requests with filters', async (t) => {
   await send(gateway.baseUrl, { model: 'any', stream: true });
   await send(gateway.baseUrl, { model: 'any', thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 4_000 });
   await send(gateway.baseUrl, { model: 'fast,broken', top_k: 3 });
@@ -245,7 +245,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   t.is(upstream.requests.length, calls, 'no upstream was called');
   t.deepEqual(await violations(page), []);
 
-  await page.getByRole('link', { name: '← Yard' }).click();
+  await page.getByRole('link', { name: '← Overview' }).click();
   await page.getByRole('button', { name: 'Clear list' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Clear list' }).click();
   await page.getByText('No requests yet').waitFor();
@@ -288,7 +288,7 @@ browserTest('an unreachable gateway is reported, and the page reconnects', async
   await page.unrouteAll();
   await page.getByText('The gateway is not responding').waitFor({ state: 'detached' });
   await page.getByText('No presets yet').waitFor();
-  await page.getByRole('link', { name: 'Yard', exact: true }).click();
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await send(gateway.baseUrl, { model: 'any' });
   await page.getByRole('region', { name: 'Request list' }).getByText('fast, small').first().waitFor();
 });
@@ -322,15 +322,15 @@ browserTest('unsaved changes stay as a draft when their page is left, and the na
   t.is(await page.getByRole('link', { name: /Unsaved changes/ }).count(), 0, 'the page itself says so');
   // To the address without a fragment, with which the tab began.
   await page.goBack();
-  await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   t.deepEqual(await violations(page), []);
   await page.getByRole('link', { name: 'Unsaved changes to the configuration' }).click();
   await page.getByRole('heading', { level: 1, name: 'Routing' }).waitFor();
   t.is(await threshold.inputValue(), '70000');
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
-  await page.getByRole('link', { name: 'Yard', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   t.is(await page.getByRole('link', { name: /Unsaved changes/ }).count(), 0);
   t.deepEqual(complaints, []);
 });

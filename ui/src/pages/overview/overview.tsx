@@ -15,10 +15,10 @@ import { LinesPanel } from './lines-panel.tsx';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SummaryTiles } from './summary-tiles.tsx';
 import { TrafficChart, trafficMinutes } from './traffic-chart.tsx';
-import './yard.css';
+import './overview.css';
 
 /** The home page: the running graph with its traffic, and the last requests. */
-export const Yard = ({ query }: PageProps) => {
+export const Overview = ({ query }: PageProps) => {
   const minutes = trafficMinutes(query);
   const [fed, setFed] = useState<Activity>();
   const [traffic, setTraffic] = useState<Activity>();
@@ -35,13 +35,16 @@ export const Yard = ({ query }: PageProps) => {
   const list = requests.data?.requests ?? none;
   return (
     <>
-      <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
+      <PageHeader
+        title="Overview"
+        actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />}
+      />
       {error && <LoadFailed what="the traffic" error={error} onRetry={asked.reload} />}
       <MachinesNotice machines={activity?.machines} />
       <FirstRunPanel requests={list} />
       <SummaryTiles activity={activity} requests={requests.data && list} />
       <LinesPanel activity={activity} requests={list} query={query} />
-      <div className="yard-pair">
+      <div className="overview-pair">
         <TrafficChart minutes={minutes} fed={traffic} isMissing={isMissing} />
         <InFlightPanel activity={activity} />
       </div>
