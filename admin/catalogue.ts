@@ -3,10 +3,11 @@ import type { KnownModel } from '../engine/catalogue/known-model.ts';
 import type { Provider } from '../engine/config/config.ts';
 import type { LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { refreshModels } from '../engine/endpoints/refresh-models.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { jsonRoute, readJsonBody } from './endpoint.ts';
 import { type KnownModelRow, ModelCatalogueReply, RefreshedModels } from './schema.ts';
 
 /** Dependencies of the catalogue's endpoints. */

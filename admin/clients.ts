@@ -1,19 +1,21 @@
 import Type from 'typebox';
 import { nanoPerUsd } from '../engine/catalogue/catalogue.ts';
+import type { ClientServices } from '../engine/clients/client-session.ts';
 import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientKey } from '../engine/config/clients.ts';
 import type { Config, NamedClient } from '../engine/config/config.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { unpricedModels } from '../engine/routing/model-findings.ts';
 import { configOutcome } from './config.ts';
-import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { jsonRoute, readJsonBody } from './endpoint.ts';
 import { AddedClient, ClientList, Outcome } from './schema.ts';
 
 /** Dependencies of the endpoints of clients. */
-interface ClientParts {
+interface ClientParts extends ClientServices {
   readonly gateway: () => Gateway;
   readonly store: ConfigStore;
   /** Requests refused for their key since the start. */
@@ -27,7 +29,7 @@ const NewClient = Type.Omit(ClientFile, ['key']);
  * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
  * `DELETE` removes one.
  */
-export const clientRoutes = ({ gateway, store, keyRefusals }: ClientParts): readonly DocumentedRoute[] => [
+export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/clients', {
     summary: 'Clients with keys of their own: limits and use',
     says: 'The clients of the configuration.',
@@ -35,10 +37,10 @@ export const clientRoutes = ({ gateway, store, keyRefusals }: ClientParts): read
     answer: async () => {
       const current = gateway();
       await Promise.all(
-        (current.config.clients ?? []).map(({ name, budget }) => budget && current.usage.heard(name, budget.per)),
+        (current.config.clients ?? []).map(({ name, budget }) => budget && counts.usage.heard(name, budget.per)),
       );
       return {
-        clients: (current.config.clients ?? []).map((client) => show(client, current)),
+        clients: (current.config.clients ?? []).map((client) => show(client, current, counts)),
         isKeyNeeded: (current.config.apiKey ?? current.config.clients) !== undefined,
         keyRefusals: await keyRefusals(),
       };
@@ -93,9 +95,12 @@ const change = async (
   }
 };
 
-const show = (client: NamedClient, gateway: Gateway): ClientList['clients'][number] => {
+const show = (
+  client: NamedClient,
+  gateway: Gateway,
+  { limiter, usage }: ClientServices,
+): ClientList['clients'][number] => {
   const { name, models, routes, limits, budget } = client;
-  const { limiter, usage } = gateway;
   const rates = limiter.rates(name, limits).map(({ of, limit, remaining }) => ({
     limit: of === 'requests' ? ('requestsPerMinute' as const) : ('tokensPerMinute' as const),
     most: limit,
@@ -115,7 +120,7 @@ const show = (client: NamedClient, gateway: Gateway): ClientList['clients'][numb
   };
 };
 
-const showBudget = (name: string, { tokens, usd, per }: ClientBudget, usage: Gateway['usage']) => {
+const showBudget = (name: string, { tokens, usd, per }: ClientBudget, usage: ClientServices['usage']) => {
   const spent = usage.spent(name, per);
   const inTokens = tokens !== undefined && { tokens, remaining: Math.max(0, tokens - spent.tokens) };
   const inUsd = usd !== undefined && {

@@ -6,11 +6,12 @@ import { type Finding, formatFinding, formatFindings } from '../engine/config/di
 import { configSchema } from '../engine/config/json-schema.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
+import { adminRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { BackupList, CheckedConfig, Outcome } from './schema.ts';
 import { secretsQuery, showSecrets } from './shown-secrets.ts';
 

@@ -3,42 +3,13 @@ import { concatMap, defer, finalize, from, isObservable, map, type Observable, t
 import Type, { type Static, type TSchema } from 'typebox';
 import { type Backpressure, Gate } from '../engine/backpressure.ts';
 import { defaultSettings } from '../engine/config/service-settings.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { Endpoint, FormatFault, HttpRequest, Params, ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
-import type { HttpRoute } from '../engine/http/router.ts';
 import { type FaultKind, fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 import type { Headers } from '../engine/model/protocol.ts';
 import { compressed } from './content-coding.ts';
 import type { Outcome } from './schema.ts';
-
-/** A route with an optional OpenAPI description. */
-export interface DocumentedRoute extends HttpRoute {
-  /** Absent: served, but not listed in `/openapi.json`. */
-  readonly doc?: OperationDoc;
-}
-
-/** OpenAPI description of a route. */
-export interface OperationDoc {
-  /** One line. */
-  readonly summary: string;
-  /** Tag that groups it. */
-  readonly group: 'models' | 'management' | 'operation';
-  /** Query parameters by name. */
-  readonly query?: Readonly<Record<string, TSchema>>;
-  /** Schema of the JSON request body. */
-  readonly request?: TSchema;
-  /** Replies by status, without faults. */
-  readonly answers: Readonly<Record<number, AnswerDoc>>;
-  /** Schema of fault bodies. */
-  readonly fault?: TSchema;
-}
-
-/** Description of a reply. */
-interface AnswerDoc {
-  readonly says: string;
-  /** Body schemas by media type. Absent: no body. */
-  readonly content?: Readonly<Record<string, TSchema>>;
-}
 
 /** An operation of the service's own API whose status 200 is JSON. */
 interface Operation<S extends TSchema, A> {

@@ -2,6 +2,7 @@ import { finalize, from, mergeMap } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { explain, minimalRequest } from '../engine/endpoints/explain.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { HttpRequest } from '../engine/http/endpoint.ts';
 import { clientWires } from '../engine/model/client-wires.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -9,7 +10,7 @@ import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { jsonRoute, readJsonBody } from './endpoint.ts';
 import { Explanation } from './schema.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));

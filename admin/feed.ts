@@ -3,12 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { finalize } from 'rxjs';
 import Type from 'typebox';
 import type { Gate } from '../engine/backpressure.ts';
+import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { FeedRequests } from '../engine/observe/history/schema.ts';
 import { followMs } from '../engine/observe/history/shared-history.ts';
-import { adminEndpoint, type DocumentedRoute, gated, type OperationDoc, ServiceFault } from './endpoint.ts';
+import { adminEndpoint, gated, ServiceFault } from './endpoint.ts';
 import { logSize } from './logs.ts';
 import { activityNow, type RequestParts, readMinutes } from './requests.ts';
 

@@ -1,11 +1,12 @@
-import { type DocumentedRoute, jsonRoute, openEndpoint } from './endpoint.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
+import { jsonRoute, openEndpoint } from './endpoint.ts';
 import { FleetState } from './schema.ts';
 
 /** Path of the endpoint for other machines. Its query's `question` is the sealed question. */
 export const fleetAnswersPath = '/api/fleet/answers';
 
 /** Dependencies of the endpoints of a fleet. */
-export interface FleetParts {
+interface FleetParts {
   readonly state: () => FleetState;
   /** Answers another machine's sealed question. Rejects with a fault if it isn't the fleet's. Absent: there is no fleet. */
   readonly answer: ((sealed: string) => Promise<string>) | undefined;

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { Config, Pool, Provider } from '../engine/config/config.ts';
 import { findProvider, poolDestination } from '../engine/config/destination.ts';
 import { showReferencesIn } from '../engine/config/env.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { probeRequest } from '../engine/model/request.ts';
@@ -11,7 +12,7 @@ import { showPlan } from '../engine/routing/plan/plan.ts';
 import { emptyPromptSize, namesDestination, resolveRoute } from '../engine/routing/resolve.ts';
 import { unknownOrigin } from '../engine/routing/rules/request-facts.ts';
 import { matchRules } from '../engine/routing/rules/rules.ts';
-import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { jsonRoute } from './endpoint.ts';
 import { PlanGraph } from './schema.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { of } from 'rxjs';
 import Type from 'typebox';
-import { type DocumentedRoute, jsonReply, type OperationDoc, openEndpoint, ServiceFault } from './endpoint.ts';
+import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
+import { jsonReply, openEndpoint, ServiceFault } from './endpoint.ts';
 
 /** Whether the service accepts requests. */
 export interface Health {

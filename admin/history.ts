@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Gate } from '../engine/backpressure.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/observe/history/files/search-history.ts';
@@ -7,7 +8,7 @@ import { hasFailed } from '../engine/observe/history/history.ts';
 import { HistoryExtent, HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
-import { adminRoute, type DocumentedRoute, done, gated, jsonRoute, readNumber } from './endpoint.ts';
+import { adminRoute, done, gated, jsonRoute, readNumber } from './endpoint.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 import { Outcome } from './schema.ts';
 

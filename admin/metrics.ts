@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { Metrics } from '../engine/observe/metrics/metrics.ts';
-import { adminEndpoint, type DocumentedRoute, ServiceFault } from './endpoint.ts';
+import { adminEndpoint, ServiceFault } from './endpoint.ts';
 
 /** `GET /metrics`: metrics in Prometheus's text format. They reveal providers and models, so they need the key. */
 export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [

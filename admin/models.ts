@@ -1,13 +1,14 @@
 import { defer, of } from 'rxjs';
-import { accessOf } from '../engine/clients/client-access.ts';
 import type { ModelPath } from '../engine/endpoints/presets.ts';
+import type { OperationDoc } from '../engine/http/documented-route.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail, faultOf, quoted } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
+import { accessOf } from '../engine/routing/client-access.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { aliasName, modelNames } from '../engine/routing/model-names.ts';
-import { jsonReply, type OperationDoc } from './endpoint.ts';
+import { jsonReply } from './endpoint.ts';
 import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 
 /** The configuration whose models are listed, and what clients with keys of their own may use. */

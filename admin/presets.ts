@@ -10,8 +10,9 @@ import {
 import type { Presets } from '../engine/config/presets/presets.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import { putSecretsBack } from '../engine/config/secrets.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
+import { adminRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { Outcome, PresetList } from './schema.ts';
 import { secretsQuery, showSecrets } from './shown-secrets.ts';
 

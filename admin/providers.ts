@@ -8,6 +8,7 @@ import type { ProviderDraft, Validation } from '../engine/config/validate.ts';
 import { findLocalServers, type LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { tryProvider } from '../engine/endpoints/try-provider.ts';
 import { listUpstreamModels } from '../engine/endpoints/upstream-models.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { HttpRequest } from '../engine/http/endpoint.ts';
 import { textMask } from '../engine/log/mask-text.ts';
 import { FaultError, faultOf } from '../engine/model/fault.ts';
@@ -15,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { jsonRoute, readJsonBody } from './endpoint.ts';
 import { LocalServers, ModelsOutcome, TestOutcome } from './schema.ts';
 
 /** Dependencies of the provider endpoints. */

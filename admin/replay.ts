@@ -1,6 +1,7 @@
 import { from, mergeMap, type Observable, of } from 'rxjs';
 import Type from 'typebox';
 import { findProvider } from '../engine/config/destination.ts';
+import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
 import type { HttpRequest, ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { parseJson } from '../engine/model/json/json.ts';
@@ -10,7 +11,7 @@ import { readReplayable, replay } from '../engine/observe/history/replay.ts';
 import { RequestDetail } from '../engine/observe/history/schema.ts';
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, readJsonBody } from './endpoint.ts';
+import { adminEndpoint, jsonReply, readJsonBody } from './endpoint.ts';
 import { ReplayRequest } from './schema.ts';
 
 /** Dependencies of the replay endpoint. */

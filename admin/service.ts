@@ -1,7 +1,8 @@
 import type { HttpServerFacts } from '../engine/http/choose-server.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail, messageOf } from '../engine/model/fault.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { adminRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
 import { Outcome, ServiceState } from './schema.ts';
 
 /** Facts about the running service. */

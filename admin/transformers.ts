@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import type { TransformerEntry } from '../engine/config/config.ts';
 import type { LoadedStage } from '../engine/config/custom/load-stages.ts';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { Format, Transformer } from '../engine/model/transformer.ts';
 import type { TransformerRegistry } from '../engine/routing/plan/choose-format.ts';
-import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { jsonRoute } from './endpoint.ts';
 import { TransformerRow } from './schema.ts';
 
 const both = { request: true, events: true, call: true };

@@ -1,9 +1,10 @@
 import Type from 'typebox';
+import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
 import type { ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { Headers } from '../engine/model/protocol.ts';
 import { chooseEncoding } from './content-coding.ts';
-import { type DocumentedRoute, type OperationDoc, openEndpoint, ServiceFault } from './endpoint.ts';
+import { openEndpoint, ServiceFault } from './endpoint.ts';
 import type { UiFiles } from './ui-files.ts';
 
 /** Only same-origin resources, no framing, no inline scripts or styles. Source: W3C, "Content Security Policy Level 3". */

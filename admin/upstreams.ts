@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
-import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { jsonRoute } from './endpoint.ts';
 import { UpstreamRow } from './schema.ts';
 
 /** `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process. */

@@ -1,13 +1,14 @@
 import Type from 'typebox';
+import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { MachinesHeard } from '../engine/observe/history/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../engine/observe/usage/report.ts';
 import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
-import { adminRoute, type DocumentedRoute, jsonTextReply } from './endpoint.ts';
+import { adminRoute, jsonTextReply } from './endpoint.ts';
 
 /** Dependencies of the endpoint of usage. */
-export interface UsageParts {
+interface UsageParts {
   readonly folder: string;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;

@@ -1,23 +1,43 @@
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
-import type { ClientSession } from './clients/client-session.ts';
+import type { Config } from './config/config.ts';
+import type { Destination } from './config/destination.ts';
 import { MemoryBudget, MemoryClaim } from './memory-budget.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
+import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import { type RequestOrigin, unknownOrigin } from './routing/rules/request-facts.ts';
 
+/** What a request may use, and what it takes of its client's limits. */
+export interface RequestAdmission {
+  /** Whether answers show limits. */
+  readonly isLimited: boolean;
+  readonly rates: readonly RateLimit[];
+  readonly allowsModel: (destination: Destination) => boolean;
+  /**
+   * Takes what the request needs from the limits; returns a promise if other processes have to be asked. `input`: tokens of the
+   * prompt; `maxTokens`: what the answer may have at most. Throws, or rejects with, `forbidden` for a destination or rule that isn't
+   * allowed, `rate-limited` beyond a limit, and `budget-exceeded`.
+   */
+  readonly admit: (
+    route: Destination & { readonly scenario: string },
+    need: { readonly input: number; readonly maxTokens?: number | undefined },
+    config: Pick<Config, 'providers'>,
+  ) => void | Promise<void>;
+}
+
 /** What a request brings, and who watches it. */
 interface ExchangeStart
   extends Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> {
   readonly seed?: string;
-  readonly namedClient?: ClientSession | undefined;
+  readonly admission?: RequestAdmission | undefined;
   readonly origin?: () => RequestOrigin;
   readonly answerMemory?: MemoryClaim;
   /** Called when only the values parsed from the body are still held. */
@@ -39,8 +59,8 @@ export class Exchange {
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
-  /** The client whose own key the request carries; `undefined`: the administrator, who has no limits. */
-  readonly namedClient: ClientSession | undefined;
+  /** What the client may use; `undefined`: the administrator, who has no limits. */
+  readonly admission: RequestAdmission | undefined;
   /** Where the request came in, for the user's own rules. */
   readonly origin: () => RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
@@ -64,7 +84,7 @@ export class Exchange {
     this.seed = seed ?? '0'.repeat(24);
     this.startedAtMs = startedAtMs;
     this.client = client;
-    this.namedClient = start.namedClient;
+    this.admission = start.admission;
     this.origin = start.origin ?? (() => unknownOrigin);
     this.body = body;
     this.clientHeader = clientHeader;

@@ -29,6 +29,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/paths.ts', ['node:']],
   ['engine/time/', ['engine/time/', 'node:']],
   ['engine/log/', ['engine/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
+  ['engine/http/documented-route.ts', ['engine/http/', 'typebox']],
   [
     'engine/http/',
     [
@@ -46,10 +47,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'engine/catalogue/',
     ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
-  ],
-  [
-    'engine/clients/',
-    ['engine/clients/', ...below('catalogue/', 'config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
   ],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
@@ -86,17 +83,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/routing/',
     [
       'engine/routing/',
-      ...below(
-        'observer.ts',
-        'paths.ts',
-        'catalogue/',
-        'clients/',
-        'config/',
-        'log/',
-        'model/',
-        'reasoning/',
-        'upstream/',
-      ),
+      ...below('observer.ts', 'paths.ts', 'catalogue/', 'config/', 'log/', 'model/', 'reasoning/', 'upstream/'),
       'rxjs',
       'node:',
       'lru-cache',
@@ -105,7 +92,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   [
     'engine/exchange.ts',
-    [...below('backpressure.ts', 'memory-budget.ts', 'observer.ts', 'clients/', 'model/', 'routing/'), 'rxjs'],
+    [...below('backpressure.ts', 'memory-budget.ts', 'observer.ts', 'config/', 'model/', 'routing/'), 'rxjs'],
   ],
   [
     'engine/operators/',
@@ -129,11 +116,32 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
+  // Around serving requests: features, which the data plane knows by their port alone.
+  ['engine/feature.ts', below('exchange.ts', 'observer.ts', 'http/', 'model/', 'routing/')],
+  [
+    'engine/clients/',
+    [
+      'engine/clients/',
+      ...below(
+        'exchange.ts',
+        'feature.ts',
+        'observer.ts',
+        'catalogue/',
+        'config/',
+        'hub/',
+        'log/',
+        'model/',
+        'routing/',
+      ),
+      'typebox',
+      'node:',
+    ],
+  ],
   [
     'engine/observe/metrics/',
     [
       'engine/observe/',
-      ...below('observer.ts', 'model/', 'routing/', 'time/', 'upstream/'),
+      ...below('feature.ts', 'observer.ts', 'model/', 'routing/', 'time/', 'upstream/'),
       'node:',
       'prom-client',
       'typebox',
@@ -154,7 +162,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/observe/',
       ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
       ...below('model/', 'reasoning/'),
-      ...below('catalogue/', 'config/write-atomically.ts', 'routing/', 'time/', 'upstream/'),
+      ...below('catalogue/', 'config/write-atomically.ts', 'feature.ts', 'hub/', 'routing/', 'time/', 'upstream/'),
       'rxjs',
       'typebox',
       'node:',
@@ -165,7 +173,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/endpoints/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'config/', 'http/', 'log/', 'model/'),
-      ...below('catalogue/', 'clients/', 'observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
+      ...below('catalogue/', 'feature.ts', 'observe/losses.ts', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
       'rxjs',
       'node:',
       'typebox',
@@ -236,6 +244,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/service/',
       ...below(
+        'feature.ts',
         'observer.ts',
         'paths.ts',
         'catalogue/',

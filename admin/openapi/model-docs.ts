@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { OperationDoc } from '../endpoint.ts';
+import type { OperationDoc } from '../../engine/http/documented-route.ts';
 import { PlainModel } from '../schema.ts';
 
 /** Schemas of a client protocol's model route. */

@@ -1,7 +1,8 @@
 import { of } from 'rxjs';
 import Type, { type TSchema } from 'typebox';
+import type { DocumentedRoute, OperationDoc } from '../../engine/http/documented-route.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
-import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, ServiceFault } from '../endpoint.ts';
+import { adminEndpoint, jsonReply, ServiceFault } from '../endpoint.ts';
 
 /** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
 export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {

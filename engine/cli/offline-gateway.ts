@@ -2,8 +2,6 @@ import { throwError } from 'rxjs';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { createCatalogue } from '../catalogue/catalogue.ts';
-import { createLimiter } from '../clients/limiter.ts';
-import { UsageLedger } from '../clients/usage.ts';
 import { hasUsdBudget } from '../config/clients.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
@@ -50,9 +48,7 @@ export const offlineGateway = async (
     log: quietLogs.app,
     signatures: createSignatureCache(),
     losses: createLossCounter(),
-    usage: new UsageLedger(steadyClock.nowMs),
     catalogue,
-    limiter: createLimiter({ nowMs: steadyClock.nowMs }),
     health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
     keepAliveMs: Number.POSITIVE_INFINITY,

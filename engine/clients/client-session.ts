@@ -1,41 +1,23 @@
-import type { ModelCatalogue } from '../catalogue/catalogue.ts';
 import { costOf, isCost, nanoPerUsd } from '../catalogue/catalogue.ts';
-import type { KnownModel } from '../catalogue/known-model.ts';
-import type { Config, NamedClient } from '../config/config.ts';
+import type { NamedClient } from '../config/config.ts';
 import type { Destination } from '../config/destination.ts';
 import type { ClientBudget } from '../config/schema.ts';
+import type { RequestAdmission } from '../exchange.ts';
+import type { AdmissionRequest } from '../feature.ts';
 import { promptTokens, type Usage } from '../model/event.ts';
 import { fail } from '../model/fault.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import type { ObservedAttempt, Watcher } from '../observer.ts';
-import { accessOf, type ClientAccess } from './client-access.ts';
+import { accessOf, type ClientAccess } from '../routing/client-access.ts';
+import type { Gateway } from '../routing/gateway.ts';
 import type { Limiter, LimitGrant, LimitNeed, LimitRefusal } from './limiter.ts';
 import type { ClientUsage, UsageLedger } from './usage.ts';
 
-/** What a request of a client is for: an answer of a model, or a count, which takes no tokens. */
-type SessionUse = 'answer' | 'count';
-
-/** The part of a gateway that requests of clients need. */
-interface ClientServices {
-  readonly access: ReadonlyMap<string, ClientAccess>;
+/** What requests of clients use, whichever gateway serves them. */
+export interface ClientServices {
   readonly limiter: Limiter;
   readonly usage: UsageLedger;
-  readonly config: Pick<Config, 'providers'>;
-  /** What is known of a provider's model, its price among it. */
-  readonly modelFacts: (destination: Destination) => KnownModel;
-  readonly catalogue: Pick<ModelCatalogue, 'wantPrices'>;
 }
-
-/**
- * Begins a request of a client with a key of its own. Throws an `unauthorized` fault if the key has been revoked since the
- * request's head arrived.
- */
-export const clientSession = (
-  services: ClientServices,
-  name: string,
-  preset: string | undefined,
-  use: SessionUse = 'answer',
-): ClientSession => new ClientSession(accessOf(services.access, name), services, preset, use);
 
 /** Tokens reserved for an answer whose request names no maximum. */
 const usualOutput = 4_096;
@@ -50,11 +32,12 @@ const mostCounted = 2 ** 32;
 const bytesPerToken = { data: 32, whole: 4 } as const;
 
 /** One request of a client with a key of its own: what it may use, what it takes of its limits, and what it used in the end. */
-export class ClientSession implements Watcher {
+export class ClientSession implements RequestAdmission, Watcher {
   readonly #access: ClientAccess;
-  readonly #services: ClientServices;
+  readonly #counts: ClientServices;
+  readonly #gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
   readonly #preset: string | undefined;
-  readonly #use: SessionUse;
+  readonly #use: AdmissionRequest['use'];
   #need: LimitNeed | undefined;
   #grant: LimitGrant | undefined;
   #isAnswered = false;
@@ -73,14 +56,16 @@ export class ClientSession implements Watcher {
   /** Tokens that `#cost` is for. */
   #paid = { input: 0, output: 0 };
 
-  constructor(access: ClientAccess, services: ClientServices, preset: string | undefined, use: SessionUse) {
-    this.#access = access;
-    this.#services = services;
+  /** Throws an `unauthorized` fault if the client's key has been revoked. */
+  constructor(counts: ClientServices, name: string, { gateway, preset, use }: Omit<AdmissionRequest, 'namedClient'>) {
+    this.#access = accessOf(gateway.access, name);
+    this.#counts = counts;
+    this.#gateway = gateway;
     this.#preset = preset;
     this.#use = use;
   }
 
-  get name(): string {
+  get #name(): string {
     return this.#access.client.name;
   }
 
@@ -91,7 +76,7 @@ export class ClientSession implements Watcher {
   }
 
   get rates(): readonly RateLimit[] {
-    return this.#services.limiter.rates(this.name, this.#limits);
+    return this.#counts.limiter.rates(this.#name, this.#limits);
   }
 
   get #limits(): NamedClient['limits'] {
@@ -110,12 +95,12 @@ export class ClientSession implements Watcher {
   admit(
     route: Destination & { readonly scenario: string },
     { input, maxTokens = usualOutput }: { readonly input: number; readonly maxTokens?: number | undefined },
-    config: Pick<Config, 'providers'>,
+    config: Pick<Gateway['config'], 'providers'>,
   ): void | Promise<void> {
     this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
     const { budget } = this.#access.client;
     if (!budget || this.#use === 'count') return this.#take(input, maxTokens);
-    const heard = this.#services.usage.heard(this.name, budget.per);
+    const heard = this.#counts.usage.heard(this.#name, budget.per);
     const takeInBudget = (): void | Promise<void> => {
       this.#assertInBudget(budget);
       return this.#take(input, maxTokens);
@@ -130,12 +115,12 @@ export class ClientSession implements Watcher {
     const room = Math.max(0, tokensPerMinute - input);
     const output = Math.min(maxTokens, room, Math.ceil(tokensPerMinute * mostReserved));
     const need = answers ? { input, output, answers } : { input: 0, output: 0, answers };
-    const taken = this.#services.limiter.take(this.name, this.#limits, need);
+    const taken = this.#counts.limiter.take(this.#name, this.#limits, need);
     return taken instanceof Promise ? taken.then((later) => this.#begin(later, need)) : this.#begin(taken, need);
   }
 
   #begin(taken: LimitGrant | LimitRefusal, need: LimitNeed): void {
-    if (taken.type === 'refusal') throwRefusal(this.name, taken, need);
+    if (taken.type === 'refusal') throwRefusal(this.#name, taken, need);
     else if (this.#isFinished) {
       // The client has left while other processes were asked.
       taken.settle(0);
@@ -143,19 +128,19 @@ export class ClientSession implements Watcher {
   }
 
   #keep(taken: LimitGrant, need: LimitNeed): void {
-    const { usage } = this.#services;
+    const { usage } = this.#counts;
     const { budget } = this.#access.client;
     this.#need = need;
-    usage.add(this.name, { requests: 1 });
+    usage.add(this.#name, { requests: 1 });
     const cost = budget?.usd === undefined ? 0 : (this.#costOf({ input: need.input, output: 0 }) ?? 0);
-    this.#endPending = usage.addPending(this.name, { tokens: need.input, cost });
+    this.#endPending = usage.addPending(this.#name, { tokens: need.input, cost });
     this.#grant = taken;
   }
 
   /** In nano-dollars; `undefined` if it isn't known. */
   #costOf(usage: Usage): number | undefined {
     if (!this.#destination) return undefined;
-    const { modelFacts, catalogue } = this.#services;
+    const { modelFacts, catalogue } = this.#gateway;
     const known = modelFacts(this.#destination);
     if (!known.price) catalogue.wantPrices(this.#destination.provider);
     const cost = costOf(usage, known, this.#startedAtMs);
@@ -164,14 +149,14 @@ export class ClientSession implements Watcher {
 
   /** Called for each destination that is tried. */
   routed({ resolution: { provider: named, model } }: ObservedAttempt): void {
-    const provider = this.#services.config.providers.find(({ name }) => name === named.name);
+    const provider = this.#gateway.config.providers.find(({ name }) => name === named.name);
     this.#destination = provider && { provider, model };
   }
 
   /** Answers in progress may exceed a budget by what they write; their prompts are counted ahead. */
   #assertInBudget({ tokens, usd, per }: ClientBudget): void {
-    const { name } = this;
-    const { usage } = this.#services;
+    const name = this.#name;
+    const { usage } = this.#counts;
     const spent = usage.spent(name, per);
     const pending = usage.pending(name);
     const used =
@@ -233,7 +218,7 @@ export class ClientSession implements Watcher {
     const cost = this.#cost + (unpaid ?? 0);
     if (used.input + used.output === 0 && cost === 0) return;
     const unpriced = unpaid === undefined ? 1 : 0;
-    this.#services.usage.add(this.name, { ...used, cost, unpriced }, this.#access.client.budget?.per);
+    this.#counts.usage.add(this.#name, { ...used, cost, unpriced }, this.#access.client.budget?.per);
   }
 
   /** The cost of tokens that the provider hasn't counted, at their list price; `undefined` if that isn't known. */

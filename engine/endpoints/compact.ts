@@ -1,5 +1,6 @@
 import { mergeMap, type Observable, of } from 'rxjs';
 import type { Answered, Exchange, Ready } from '../exchange.ts';
+import type { Feature } from '../feature.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import type { Usage } from '../model/event.ts';
 import { unsupported } from '../model/fault.ts';
@@ -26,8 +27,7 @@ const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoi
         stages(boundReply(gateway.config.limits))(answered),
         collectBytes((bytes): ReplyPart => {
           const body = new TextDecoder().decode(bytes);
-          answered.namedClient?.answered();
-          answered.namedClient?.usage(usageIn(body, answered));
+          answered.observer.usage(usageIn(body, answered));
           return {
             type: 'whole',
             status: answered.answer.status,
@@ -61,5 +61,8 @@ export const compactEndpoint = (
   client: ClientProtocol,
   upstream: AuxiliaryEndpoint,
   current: CurrentGateway,
+  admit?: Feature['admit'],
 ): Endpoint =>
-  auxiliaryEndpoint({ client, current, use: 'answer' }, (exchange, gateway) => compact(exchange, gateway, upstream));
+  auxiliaryEndpoint({ client, current, use: 'answer', admit }, (exchange, gateway) =>
+    compact(exchange, gateway, upstream),
+  );

@@ -11,13 +11,14 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { clientSession } from '../clients/client-session.ts';
 import { bodyText, Exchange, fill, type Ready, type Routed } from '../exchange.ts';
+import type { Feature } from '../feature.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, type FaultKind, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
+import { Observers } from '../observer.ts';
 import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
 import { decode, leaveWire } from '../operators/decode.ts';
 import { assertServable, route } from '../operators/route.ts';
@@ -165,8 +166,12 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
 };
 
 /** Endpoint for counting requests; each uses the gateway of that moment. */
-export const countTokensEndpoint = (settings: CountSettings, current: CurrentGateway): Endpoint =>
-  auxiliaryEndpoint({ client: settings.client, current, use: 'count' }, (exchange, gateway) =>
+export const countTokensEndpoint = (
+  settings: CountSettings,
+  current: CurrentGateway,
+  admit?: Feature['admit'],
+): Endpoint =>
+  auxiliaryEndpoint({ client: settings.client, current, use: 'count', admit }, (exchange, gateway) =>
     countTokens(exchange, gateway, settings),
   );
 
@@ -175,11 +180,12 @@ interface AuxiliarySettings {
   readonly client: ClientProtocol;
   readonly current: CurrentGateway;
   readonly use: 'answer' | 'count';
+  readonly admit: Feature['admit'] | undefined;
 }
 
 /** Endpoint that serves requests by a pipeline of its own, which nothing observes but the limits of named clients. */
 export const auxiliaryEndpoint = (
-  { client, current, use }: AuxiliarySettings,
+  { client, current, use, admit }: AuxiliarySettings,
   serve: (exchange: Exchange, gateway: Gateway) => Observable<ReplyPart>,
 ): Endpoint => ({
   open: false,
@@ -188,15 +194,16 @@ export const auxiliaryEndpoint = (
   handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure, answerMemory } = incoming;
     const { gateway } = current;
-    const { namedClient: name } = incoming;
-    const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
+    const admission = admit?.({ gateway, namedClient: incoming.namedClient, preset, use });
+    const observer = admission && new Observers([admission]);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = () => originOf(incoming, preset);
     const exchange = new Exchange({
       id,
       startedAtMs,
       client,
-      namedClient,
+      admission,
+      ...(observer && { observer }),
       origin,
       body,
       clientHeader,
@@ -204,10 +211,10 @@ export const auxiliaryEndpoint = (
       backpressure,
     });
     const parts = serve(exchange, gateway);
-    if (!namedClient) return parts;
+    if (!observer) return parts;
     return parts.pipe(
       stages(showLimits())(exchange),
-      finalize(() => namedClient.finished(200)),
+      finalize(() => observer.finished(200)),
     );
   },
 });

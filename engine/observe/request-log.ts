@@ -1,3 +1,4 @@
+import type { Feature } from '../feature.ts';
 import type { RequestHooks } from '../http/settings.ts';
 import type { Logs } from '../log/logs.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
@@ -5,8 +6,13 @@ import type { Losses } from '../model/loss.ts';
 import type { ObservedCall, ObservedFailure, Watcher } from '../observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
+/** Logs model requests. */
+export const requestLog: Feature = {
+  watch: ({ id, gateway, namedClient }) => new RequestLog(id, gateway, namedClient),
+};
+
 /** Logs one request's destination, failures and losses in the application log, and counts the losses. */
-export class RequestLog implements Watcher {
+class RequestLog implements Watcher {
   readonly #requestId: string;
   readonly #gateway: Pick<Gateway, 'log' | 'losses'>;
   readonly #namedClient: string | undefined;

@@ -65,7 +65,7 @@ const routeTo = (
   own?: RuleResult,
 ): Routed | Observable<Routed> => {
   const { config, pools } = gateway;
-  const { request, observer, namedClient } = decoded;
+  const { request, observer, admission } = decoded;
   const requestClass = requestClassOf(decoded, config);
   const longContext = size ? gateway.longContext() : undefined;
   const hints = own || requestClass !== undefined || longContext ? { own, requestClass, longContext } : undefined;
@@ -73,9 +73,9 @@ const routeTo = (
   const resolution = found.pool ? pools.choose(found, decoded) : found;
   const routed = newAttempt(decoded, resolution, gateway);
   observer.routed(routed);
-  if (!namedClient) return routed;
+  if (!admission) return routed;
   const need = { input: routed.context.inputEstimate, maxTokens: request.maxTokens };
-  const admitted = namedClient.admit(resolution, need, config);
+  const admitted = admission.admit(resolution, need, config);
   return admitted ? from(admitted).pipe(map(() => routed)) : routed;
 };
 

@@ -115,12 +115,12 @@ export const writeReply =
  */
 export const showLimits =
   (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
-  ({ client, namedClient }) =>
-    namedClient?.isLimited
+  ({ client, admission }) =>
+    admission?.isLimited
       ? {
           next(part) {
             if (part.type === 'data') return part;
-            return { ...part, headers: { ...withoutLimits(part.headers), ...client.limitHeaders(namedClient.rates) } };
+            return { ...part, headers: { ...withoutLimits(part.headers), ...client.limitHeaders(admission.rates) } };
           },
         }
       : unchanged;

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ModelCatalogue } from '../catalogue/catalogue.ts';
 import type { KnownModel } from '../catalogue/known-model.ts';
-import { type ClientAccess, compileAccess } from '../clients/client-access.ts';
-import type { Limiter } from '../clients/limiter.ts';
-import type { UsageLedger } from '../clients/usage.ts';
 import { effectiveApiKey } from '../config/change.ts';
 import { hasUsdBudget } from '../config/clients.ts';
 import type { Config, Provider } from '../config/config.ts';
@@ -23,6 +20,7 @@ import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
+import { type ClientAccess, compileAccess } from './client-access.ts';
 import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
 import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
@@ -63,10 +61,6 @@ export interface Services {
   readonly losses: LossCounter;
   /** The observed health of the upstreams. */
   readonly health: UpstreamHealth;
-  /** Grants clients what their limits allow. */
-  readonly limiter: Limiter;
-  /** Counts what clients use. */
-  readonly usage: UsageLedger;
   readonly catalogue: ModelCatalogue;
   /** This gateway's name in the list of those that a request has passed. */
   readonly hop: () => string;

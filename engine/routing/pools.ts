@@ -17,7 +17,7 @@ interface PoolQuestion {
   /** The model that the client asked for. */
   readonly progress: { readonly requestedModel: string | undefined };
   /** Says which destinations the client may use; `undefined`: all. */
-  readonly namedClient: { readonly allowsModel: (destination: Destination) => boolean } | undefined;
+  readonly admission: { readonly allowsModel: (destination: Destination) => boolean } | undefined;
 }
 
 /** A member of a pool, for users. */
@@ -82,8 +82,8 @@ export const compilePools = ({ pools, providers, breaker }: Config, { health, pl
     return isNamed ? members : members.filter(({ serves }) => serves(requestedModel));
   };
 
-  const isAllowed = ({ destination }: Member, { namedClient }: PoolQuestion): boolean =>
-    namedClient?.allowsModel(destination) ?? true;
+  const isAllowed = ({ destination }: Member, { admission }: PoolQuestion): boolean =>
+    admission?.allowsModel(destination) ?? true;
 
   const usable = (pool: Pool, scenario: string, question: PoolQuestion): readonly Member[] =>
     serving(pool, scenario, question).filter(

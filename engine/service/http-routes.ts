@@ -1,29 +1,20 @@
 import { existsSync } from 'node:fs';
 import { catalogueRoutes } from '../../admin/catalogue.ts';
-import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
-import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
-import { type Feeds, feedRoutes } from '../../admin/feed.ts';
-import { type FleetParts, fleetRoutes } from '../../admin/fleet.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
-import { type HistoryParts, historyRoutes } from '../../admin/history.ts';
 import { logRoutes } from '../../admin/logs.ts';
-import { metricsRoutes } from '../../admin/metrics.ts';
 import { modelListPaths } from '../../admin/models.ts';
 import { compactDoc, countTokensDoc, inputTokensDoc, modelRouteDoc } from '../../admin/openapi/model-docs.ts';
 import { openApiRoutes } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
 import { providerRoutes } from '../../admin/providers.ts';
-import { requestRoutes } from '../../admin/requests.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
-import { sessionRoutes } from '../../admin/sessions.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
 import type { UiFiles } from '../../admin/ui-files.ts';
 import { upstreamRoutes } from '../../admin/upstreams.ts';
-import { type UsageParts, usageRoutes } from '../../admin/usage.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
@@ -40,11 +31,9 @@ import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
+import { admissionOf, type Feature } from '../feature.ts';
+import type { DocumentedRoute, OperationDoc } from '../http/documented-route.ts';
 import type { Logs } from '../log/logs.ts';
-import type { History } from '../observe/history/history.ts';
-import type { SharedHistory } from '../observe/history/shared-history.ts';
-import type { Metrics } from '../observe/metrics/metrics.ts';
-import type { Tracer } from '../observer.ts';
 import { root, version } from '../paths.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
@@ -56,26 +45,17 @@ interface HttpRouteParts {
   readonly startedAtMs: number;
   readonly gateway: ReloadableGateway;
   readonly logs: Logs;
-  readonly metrics: Metrics;
-  readonly requests: History;
-  /** Absent: requests aren't traced. */
-  readonly tracer: Tracer | undefined;
-  /** Those of all processes of the service. */
-  readonly allRequests: SharedHistory;
+  readonly features: readonly Feature[];
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (draft: ProviderDraft) => Validation;
   /** Files of the web interface. */
   readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;
-  readonly fleet: FleetParts;
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
   /** Addresses at which to look for model servers on this machine. */
   readonly localServerKinds: readonly LocalServerKind[];
-  readonly usage: UsageParts;
-  readonly history: HistoryParts;
-  readonly feeds: Feeds;
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
   readonly waits: Waits;
@@ -93,7 +73,7 @@ export interface Waits {
 
 /** Builds all routes of the service, each with its OpenAPI description. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, startedAtMs, logs, metrics, configWith, ui, health, supervision, facts, localServerKinds } = parts;
+  const { home, startedAtMs, logs, configWith, ui, health, supervision, facts, localServerKinds } = parts;
   const { current, store, presets, build } = parts.gateway;
   const gateway = (): Gateway => current.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
@@ -101,7 +81,6 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
     ...modelPaths(parts),
     ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs }),
   ];
-  const workers = () => facts().fleet.workers.length;
   const routes: readonly DocumentedRoute[] = [
     ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
     ...presetRoutes(paths, current, presets),
@@ -113,14 +92,6 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
     ),
     ...graphRoutes(gateway, protocols),
     ...explainRoutes(gateway, protocols, parts.gateway.aside),
-    ...requestRoutes({
-      requests: parts.allRequests,
-      history: parts.history,
-      startedAtMs,
-      workers,
-      clients: protocols,
-      gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
-    }),
     ...providerRoutes({ client: messagesClient, configWith, build, limitMs: parts.waits.trialMs, localServerKinds }),
     ...catalogueRoutes({
       gateway,
@@ -132,15 +103,9 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
     ...presetAdminRoutes(home, presets),
     ...uiRoutes(ui, () => existsSync(new URL('ui/build.js', root))),
     ...serviceRoutes(facts, supervision),
-    ...fleetRoutes(parts.fleet),
     ...upstreamRoutes(gateway),
-    ...clientRoutes({ gateway, store, keyRefusals: metrics.keyRefusals }),
-    ...feedRoutes({ requests: parts.allRequests, startedAtMs, workers, home, logs, feeds: parts.feeds }),
-    ...historyRoutes(parts.history),
-    ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),
-    ...usageRoutes(parts.usage),
-    ...metricsRoutes(metrics),
     ...healthRoutes(health),
+    ...parts.features.flatMap((feature) => feature.routes ?? []),
   ];
   return [...routes, ...openApiRoutes(routes, version)];
 };
@@ -154,7 +119,8 @@ const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpoint
   doc,
 });
 
-const modelPaths = ({ metrics, requests, tracer, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+const modelPaths = ({ features, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+  const admit = admissionOf(features);
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countMs };
   const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const { hidden } = messagesCounting;
@@ -164,17 +130,15 @@ const modelPaths = ({ metrics, requests, tracer, waits: { countMs } }: HttpRoute
   const { request, fault } = responsesSchemas;
   return [
     ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
-      paths.map((path) =>
-        post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, metrics, requests, tracer)),
-      ),
+      paths.map((path) => post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, features))),
     ),
-    post('/v1/messages/count_tokens', countingDoc, (current) => countTokensEndpoint(counting, current)),
+    post('/v1/messages/count_tokens', countingDoc, (current) => countTokensEndpoint(counting, current, admit)),
     ...['/v1/responses', '/responses'].flatMap((path) => [
       post(`${path}/input_tokens`, { ...inputTokensDoc, request, fault }, (current) =>
-        countTokensEndpoint(countingInput, current),
+        countTokensEndpoint(countingInput, current, admit),
       ),
       post(`${path}/compact`, { ...compactDoc, request, fault }, (current) =>
-        compactEndpoint(compacting, upstream, current),
+        compactEndpoint(compacting, upstream, current, admit),
       ),
     ]),
   ];

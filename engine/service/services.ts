@@ -1,7 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createCatalogue } from '../catalogue/catalogue.ts';
-import { createLimiter } from '../clients/limiter.ts';
-import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { readStateKeys } from '../config/fleet.ts';
@@ -11,6 +9,7 @@ import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../log/logs.ts';
 import { SecretList } from '../log/mask-text.ts';
 import { openLogs } from '../log/open-logs.ts';
+import { sessionSecret } from '../observe/history/session-names.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import type { LossSeries } from '../observer.ts';
 import { type SharedTexts, shareSignatures } from '../reasoning/shared-signatures.ts';
@@ -57,8 +56,18 @@ export interface ProcessServices {
   readonly applyElsewhere: Peers['apply'] | undefined;
   /** State shared by several machines; absent: there is only this machine. */
   readonly fleet: Fleet | undefined;
+  /** A secret of the service's folder, from which names are derived. */
+  readonly sessionSecret: () => string;
+  /** A clock that never goes back, in milliseconds since 1970. */
+  readonly steadyNowMs: () => number;
+  /** Notifies the service's other processes of new model lists. */
+  readonly modelsRefreshed: () => void;
   readonly close: () => Promise<void>;
 }
+
+/** The fact that announces new model lists. A process that starts later reads the lists anyway. */
+const modelsFact = 'models';
+const modelsMs = 60_000;
 
 /** Opens the services of a process that starts with `config`. */
 export const openServices = (
@@ -73,8 +82,8 @@ export const openServices = (
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
   peers: Pick<Peers, 'store' | 'fleet' | 'isShared' | 'apply'> | undefined,
-  secret: () => string,
 ): ProcessServices => {
+  const secret = sessionSecret(home);
   const stateKeys = readStateKeys(env);
   const secrets = new SecretList();
   secrets.reset(hiddenIn(config));
@@ -94,13 +103,18 @@ export const openServices = (
     isOpen: () => true,
   };
   const losses = createLossCounter();
-  const usage = new UsageLedger(healthNowMs, fleet?.hub);
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
+  hub?.onFact(({ id }) => {
+    if (id === modelsFact) void catalogue.reload();
+  });
   let demo: Promise<Demo> | undefined;
   return {
     logs,
     secrets,
+    sessionSecret: secret,
+    steadyNowMs: healthNowMs,
+    modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     losses: losses.series,
     hub,
     applyElsewhere: peers && (() => peers.apply()),
@@ -120,11 +134,6 @@ export const openServices = (
             : signatures,
         losses,
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, healthFacts(hub, fleet)),
-        usage,
-        limiter: createLimiter({
-          nowMs: healthNowMs,
-          shared: fleet?.hub ?? hub,
-        }),
         catalogue,
         keepAliveMs,
         hop: hopName(secret),

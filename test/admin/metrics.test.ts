@@ -10,7 +10,7 @@ test('GET /metrics requires the key', async (t) => {
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);
   t.false((await refused.body.text()).includes('junctor_'));
-  metrics.started('chat').finished(200);
+  metrics.started({ client: { wire: 'chat' } }).finished(200);
   const answer = await request(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: 'Bearer secret' } });
   t.is(answer.statusCode, 200);
   t.is(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');

@@ -1,7 +1,5 @@
 import type { ExecutionContext } from 'ava';
 import { createCatalogue } from '../../engine/catalogue/catalogue.ts';
-import { createLimiter } from '../../engine/clients/limiter.ts';
-import { UsageLedger } from '../../engine/clients/usage.ts';
 import type { Config } from '../../engine/config/config.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
 import { quietLogs } from '../../engine/log/logs.ts';
@@ -44,9 +42,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       log: quietLogs.app,
       signatures: createSignatureCache(),
       losses: createLossCounter(),
-      usage: new UsageLedger(steadyClock.nowMs),
       catalogue: createCatalogue(undefined),
-      limiter: createLimiter({ nowMs: steadyClock.nowMs }),
       health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
       keepAliveMs: 15_000,
       hop: () => 'this-gateway',

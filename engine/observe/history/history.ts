@@ -2,16 +2,14 @@ import { randomInt } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
-import type { ReplyProgress } from '../../exchange.ts';
+import type { RequestStart, RequestWatcher } from '../../feature.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import { type Linked, LinkedSet } from '../../http/ticker.ts';
 import { type HiddenText, shorten, textMask } from '../../log/mask-text.ts';
-import type { MemoryClaim } from '../../memory-budget.ts';
 import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
-import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type {
   ObservedAttempt,
@@ -20,10 +18,9 @@ import type {
   ObservedRefusal,
   ObservedRoute,
   PassThrough,
-  Watcher,
 } from '../../observer.ts';
-import type { Gateway } from '../../routing/gateway.ts';
 import { type CapturePolicy, type CaptureReason, Captures, maxCaptureBytes } from './captures.ts';
+import { recordGateway } from './record-plan.ts';
 import { cutBody, type RecordedClient, Recorder, type TimedRefusal } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
@@ -34,10 +31,7 @@ import { Traffic } from './traffic.ts';
 /** The recent model requests of this process. */
 export interface History {
   /** Starts recording a request. */
-  readonly started: (
-    start: Omit<RequestStart, 'recorder' | 'request'>,
-    request: CapturableRequest,
-  ) => RequestHistoryEntry;
+  readonly started: (start: RequestStart) => RequestHistoryEntry;
   /** Number of the last request that ended; 0 if none. */
   readonly newest: () => number;
   /** Up to `limit` ended requests with a number above `after`, newest first; `client`: only those of this client. */
@@ -56,12 +50,6 @@ export interface History {
 /** What is removed of ended requests. `memory`: the list and the captures; what is kept on disk stays. */
 export type ClearScope = 'memory' | 'everything';
 
-/** A request that may be captured. */
-interface CapturableRequest extends RecordedClient {
-  readonly header: (name: string) => string | undefined;
-  readonly answerMemory: MemoryClaim;
-}
-
 /** A copy: the request lets go of its body before its end. */
 const clientOf = ({ method, path, query, headers, body }: RecordedClient): RecordedClient => ({
   method,
@@ -72,7 +60,7 @@ const clientOf = ({ method, path, query, headers, body }: RecordedClient): Recor
 });
 
 /** Options of the history. */
-interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
+export interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   /** Numbers requests so that several processes' numbers can be compared; absent: the process is the only one. */
   readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
@@ -152,12 +140,13 @@ export const createHistory = ({
   }
 
   return {
-    started(start, request) {
-      const isCaptured = captures.on || request.header(captureHeader) === '1';
+    started(start) {
+      const { incoming } = start;
+      const isCaptured = captures.on || incoming.header(captureHeader) === '1';
       const recorder = isCaptured
-        ? new Recorder(clientOf(request), maxCaptureBytes, { memory: request.answerMemory })
+        ? new Recorder(clientOf(incoming), maxCaptureBytes, { memory: incoming.answerMemory })
         : undefined;
-      const record = new RequestHistoryEntry({ ...start, request, recorder }, parts);
+      const record = new RequestHistoryEntry(start, recorder, parts);
       inFlight.add(record);
       onChanged?.();
       return record;
@@ -192,24 +181,6 @@ export const hasFailed = (status: number, hasFault: boolean): boolean =>
   status !== clientGone && (status >= 400 || hasFault);
 
 const clientGone = 499;
-
-/** Facts about a request at its start. */
-interface RequestStart {
-  readonly id: string;
-  readonly startedAtMs: number;
-  readonly path: string;
-  readonly preset: string | undefined;
-  readonly client: ClientProtocol;
-  /** The client whose own key it carries. */
-  readonly namedClient?: string | undefined;
-  /** Its body is there until the upstream accepts the call. */
-  readonly request: CapturableRequest;
-  readonly progress: ReplyProgress;
-  /** Knows what models cost. */
-  readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue' | 'defaultDestination'>;
-  /** Present if the request is captured. */
-  readonly recorder: Recorder | undefined;
-}
 
 /** `deciding`: before the upstream call. `waiting`: before the first byte to the client. `streaming`: after it. */
 type Phase = 'deciding' | 'waiting' | 'streaming';
@@ -264,10 +235,12 @@ interface Recording {
  * The history entry of one request, from start to end. Does next to nothing per chunk once the answer has begun. Copies texts chosen by
  * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
  */
-export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry> {
+export class RequestHistoryEntry implements RequestWatcher, Linked<RequestHistoryEntry> {
   before: RequestHistoryEntry | undefined;
   after: RequestHistoryEntry | undefined;
   readonly start: RequestStart;
+  /** Present if the request is captured. */
+  readonly recorder: Recorder | undefined;
   readonly #startedMs: number;
   readonly #parts: EntryParts;
   #session: string | undefined;
@@ -297,19 +270,21 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   /** The head of a stream is sent. */
   #isOpen = false;
 
-  constructor(start: RequestStart, parts: EntryParts) {
+  constructor(start: RequestStart, recorder: Recorder | undefined, parts: EntryParts) {
     this.start = start;
+    this.recorder = recorder;
     this.#parts = parts;
-    this.#startedMs = start.recorder?.startedMs ?? performance.now();
-    this.#recording = start.recorder && { recorder: start.recorder, reason: { type: 'asked' }, hasReply: false };
+    this.#startedMs = recorder?.startedMs ?? performance.now();
+    this.#recording = recorder && { recorder, reason: { type: 'asked' }, hasReply: false };
+  }
+
+  get inspection(): RequestWatcher['inspection'] {
+    const { recorder, start } = this;
+    return recorder && { watcher: recorder, gateway: recordGateway(start.gateway, recorder) };
   }
 
   get recording(): Recording | undefined {
     return this.#recording;
-  }
-
-  get recorder(): Recorder | undefined {
-    return this.start.recorder;
   }
 
   get phase(): Phase {
@@ -323,7 +298,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   }
 
   decoded({ request }: { readonly request: ModelRequest }): void {
-    const { client, namedClient, request: incoming } = this.start;
+    const { client, namedClient, incoming } = this.start;
     const header = (name: string): string | undefined => incoming.header(name);
     this.#session = this.#parts.sessionOf({ client, namedClient, header, request });
     this.#tools = answeredTools(request);
@@ -442,7 +417,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
 
   /** A recording of what is known so far; `undefined`: the bodies are gone. */
   #record(reason: CaptureReason): Recording | undefined {
-    const { request } = this.start;
+    const { incoming: request } = this.start;
     const body = this.#kept?.client ?? request.body;
     if (body.length === 0) return undefined;
     const client = { ...clientOf(request), body: cutBody(body, maxCaptureBytes) };
@@ -458,7 +433,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
 
   /** By reference: an answer that ends well costs no copy. */
   #keepBodies(): void {
-    const client = this.start.request.body;
+    const client = this.start.incoming.body;
     const call = this.#sent?.call;
     if (this.#recording || !call || !this.start.gateway.config.history.captureFailed) return;
     const bytes = client.length + call.body.length;
@@ -496,7 +471,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
 
   /** Returns the data to keep after the end, as request number `n`; `maskText` removes secrets from upstream messages. */
   keep(n: number, status: number, maskText: (text: string) => string): EndedRequest {
-    const { id, startedAtMs, path, preset, client, namedClient, progress } = this.start;
+    const { id, startedAtMs, incoming, preset, client, namedClient, progress } = this.start;
     const route = this.#route;
     const fault = this.#fault;
     const losses = progress.context?.losses;
@@ -508,7 +483,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
       n,
       id,
       startedAtMs,
-      path,
+      path: incoming.path,
       preset,
       protocol: client.wire,
       namedClient,

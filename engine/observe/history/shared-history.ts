@@ -14,7 +14,7 @@ import { type Cursors, type HistoryMachines, type MachineAnswers, RecentAnswers 
 import { CaptureState, type MachinesHeard, type RequestSummary } from './schema.ts';
 
 /** The other processes of the service. */
-interface HistoryPeers {
+export interface HistoryPeers {
   /** Whether there are or were any. */
   readonly isShared: () => boolean;
   /** The answers that came in time. */

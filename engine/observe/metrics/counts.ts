@@ -1,7 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import type { Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
+import type { WireFormat } from '../../model/request.ts';
 import type { ObservedFailure, ObservedRoute, Watcher } from '../../observer.ts';
+
+/** A model request that begins. */
+interface CountedStart {
+  readonly client: { readonly wire: WireFormat };
+  /** The client whose own key it carries. */
+  readonly namedClient?: string | undefined;
+}
 
 /** Label values of a metric, in the order of its label names. */
 export type LabelValues = readonly string[];
@@ -128,7 +136,8 @@ export class Counts {
   streams = 0;
 
   /** Starts measuring a model request; `route` is the client protocol's name, `client` that of a client with a key of its own. */
-  readonly started = (route: string, client = ''): Meter => new Meter(this, route, client, this.#nowMs);
+  readonly started = ({ client, namedClient = '' }: CountedStart): Meter =>
+    new Meter(this, client.wire, namedClient, this.#nowMs);
   readonly #nowMs: () => number;
 
   /** `nowMs`: a monotonic clock in milliseconds. */

@@ -46,7 +46,7 @@ interface SharedMetrics {
 }
 
 /** Sources of metrics. */
-interface MetricsOptions {
+export interface MetricsOptions {
   /** The service's other processes; absent: there are never any. */
   readonly shared?: SharedMetrics | undefined;
   /** Losses so far; absent: no loss metrics. */

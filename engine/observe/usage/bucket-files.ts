@@ -108,7 +108,7 @@ const maxUnwrittenSteps = 24;
 const writeMs = 5_000;
 
 /** Options of `openUsageCounter`. */
-interface UsageCounterOptions {
+export interface UsageCounterOptions {
   readonly folder: string;
   readonly log: Pick<AppLog, 'warn'>;
   /** Milliseconds since 1970. */

@@ -395,7 +395,7 @@ class RetrySession {
   get #fallbacks(): readonly Destination[] {
     this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config, (pool) =>
       this.#gateway.pools.ranked(pool, this.#chosen.scenario, this.#routed),
-    ).filter((destination) => this.#routed.namedClient?.allowsModel(destination) ?? true);
+    ).filter((destination) => this.#routed.admission?.allowsModel(destination) ?? true);
     return this.#fallbacksLeft;
   }
 

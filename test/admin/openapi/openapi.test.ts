@@ -1,7 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import Type from 'typebox';
 import { request } from 'undici';
-import type { DocumentedRoute } from '../../../admin/endpoint.ts';
 import { healthRoutes } from '../../../admin/health.ts';
 import { metricsRoutes } from '../../../admin/metrics.ts';
 import { modelListPaths } from '../../../admin/models.ts';
@@ -10,6 +9,7 @@ import { openApiDocument, openApiRoutes } from '../../../admin/openapi/openapi.t
 import { transformerRoutes } from '../../../admin/transformers.ts';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../engine/endpoints/model.ts';
+import type { DocumentedRoute } from '../../../engine/http/documented-route.ts';
 import type { HttpRoute } from '../../../engine/http/router.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { createMetrics } from '../../../engine/observe/metrics/metrics.ts';
@@ -43,7 +43,7 @@ const open = async (t: ExecutionContext) => {
   const config = configOf({ Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] });
   const gateway = gatewayOf(t, config);
   const models = clientProtocols.flatMap(({ protocol, paths, schemas }) => {
-    const endpoint = modelEndpoint(protocol, { gateway }, createMetrics());
+    const endpoint = modelEndpoint(protocol, { gateway }, []);
     return paths.map((path): DocumentedRoute => ({ method: 'POST', path, endpoint, doc: modelRouteDoc(schemas) }));
   });
   const counting: DocumentedRoute = {

@@ -44,7 +44,7 @@ const rig = (t: ExecutionContext, strategy: PoolStrategy, count: number, options
     client: messagesClient,
     request,
     progress: { requestedModel: asked },
-    namedClient: undefined,
+    admission: undefined,
   });
   const choose = (request = plainRequest, asked = 'any') => {
     const resolution = resolveRoute({ ...request, model: asked }, config);
@@ -258,7 +258,7 @@ for (const strategy of ['weighted', 'fastest', 'least-busy', 'sticky'] as const)
         client: messagesClient,
         request: plainRequest,
         progress: { requestedModel: 'any' },
-        namedClient: undefined,
+        admission: undefined,
       };
       t.deepEqual(pool && pools.states(pool, 'default', question).map(({ passed }) => passed), [
         why,
@@ -341,7 +341,7 @@ test('what is known of a member outlives a configuration in which it stays', (t)
     client: messagesClient,
     request: plainRequest,
     progress: { requestedModel: 'any' },
-    namedClient: undefined,
+    admission: undefined,
   };
   const { provider } = after.pools.choose(resolveRoute(plainRequest, next), question);
   t.not(provider.name, busy);

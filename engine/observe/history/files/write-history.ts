@@ -24,7 +24,7 @@ interface HistoryFilesOptions {
 }
 
 /** Keeps the requests of this process on disk. */
-export interface HistoryFiles {
+interface HistoryFiles {
   readonly add: (request: EndedRequest) => void;
   /** Writes what isn't written yet. Never rejects. */
   readonly write: () => Promise<void>;

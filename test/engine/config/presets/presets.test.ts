@@ -9,7 +9,6 @@ import { countTokensEndpoint } from '../../../../engine/endpoints/count-tokens.t
 import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
 import { presetRoutes } from '../../../../engine/endpoints/presets.ts';
 import type { JsonObject } from '../../../../engine/model/json/json.ts';
-import { createMetrics } from '../../../../engine/observe/metrics/metrics.ts';
 import type { CurrentGateway } from '../../../../engine/routing/gateway.ts';
 import { chatModels } from '../../../../protocols/chat/models.ts';
 import { clientProtocols } from '../../../../protocols/index.ts';
@@ -49,13 +48,12 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
     warn: (name, warnings) => state.warnings.push(...warnings.map(({ path }) => `${name}: ${path}`)),
   });
   const baseGateway = gatewayOf(t, configOf(state.base));
-  const metrics = createMetrics();
   const paths = [
     ...clientProtocols.flatMap(({ protocol, paths: own }) =>
       own.map((path) => ({
         method: 'POST' as const,
         path,
-        endpointFor: (current: CurrentGateway) => modelEndpoint(protocol, current, metrics),
+        endpointFor: (current: CurrentGateway) => modelEndpoint(protocol, current, []),
       })),
     ),
     ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs: 0 }),

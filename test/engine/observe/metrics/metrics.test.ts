@@ -19,7 +19,7 @@ const open = (losses: Parameters<typeof createMetrics>[0] = {}) => {
 
 test('a streamed answer from start to end', async (t) => {
   const { clock, metrics, lines } = open();
-  const observer = metrics.started('messages');
+  const observer = metrics.started({ client: { wire: 'messages' } });
   clock.ms += 3;
   observer.routed({ resolution: route });
   observer.called();
@@ -55,7 +55,7 @@ test('a streamed answer from start to end', async (t) => {
 
 test('the upstream is to blame for all of an answer that must be whole before it goes out', async (t) => {
   const { clock, metrics, lines } = open();
-  const observer = metrics.started('chat');
+  const observer = metrics.started({ client: { wire: 'chat' } });
   observer.routed({ resolution: route });
   observer.called();
   for (let piece = 0; piece < 5; piece += 1) {
@@ -72,7 +72,7 @@ test('the upstream is to blame for all of an answer that must be whole before it
 test('buckets are cumulative, their bounds inclusive, and the last one holds all', async (t) => {
   const { clock, metrics, lines } = open();
   for (const ms of [100, 101, 700_000]) {
-    const observer = metrics.started('chat');
+    const observer = metrics.started({ client: { wire: 'chat' } });
     observer.routed({ resolution: route });
     clock.ms += ms;
     observer.finished(200);
@@ -86,8 +86,8 @@ test('buckets are cumulative, their bounds inclusive, and the last one holds all
 
 test('a request that was never routed, and one whose client went', async (t) => {
   const { metrics, lines } = open();
-  metrics.started('chat').finished(400);
-  const gone = metrics.started('responses');
+  metrics.started({ client: { wire: 'chat' } }).finished(400);
+  const gone = metrics.started({ client: { wire: 'responses' } });
   gone.routed({ resolution: route });
   gone.finished(499);
   t.deepEqual(await lines('requests_total'), [
@@ -100,7 +100,7 @@ test('a request that was never routed, and one whose client went', async (t) => 
 
 test('the gateway’s own faults aren’t upstream errors, and a fault seen twice counts once', async (t) => {
   const { metrics, lines } = open();
-  const observer = metrics.started('chat');
+  const observer = metrics.started({ client: { wire: 'chat' } });
   observer.routed({ resolution: route });
   const garbled: Fault = { kind: 'upstream-garbled', message: '' };
   observer.fault(garbled);
@@ -117,7 +117,7 @@ test('the gateway’s own faults aren’t upstream errors, and a fault seen twic
 test('models that only clients name are one series', async (t) => {
   const { metrics, lines } = open();
   for (let count = 0; count < 50; count += 1) {
-    const observer = metrics.started('chat');
+    const observer = metrics.started({ client: { wire: 'chat' } });
     observer.routed({ resolution: { ...route, model: `made-up-${count}` } });
     observer.finished(404);
   }
@@ -157,7 +157,7 @@ junctor_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
 
 test('labels are escaped', async (t) => {
   const { metrics, lines } = open();
-  const observer = metrics.started('chat');
+  const observer = metrics.started({ client: { wire: 'chat' } });
   observer.routed({ resolution: { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } } });
   observer.finished(200);
   t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);

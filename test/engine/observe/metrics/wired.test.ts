@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
-import { createMetrics } from '../../../../engine/observe/metrics/metrics.ts';
+import { openMetrics } from '../../../../engine/observe/metrics/open-metrics.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
 import { until } from '../../../support/until.ts';
@@ -21,8 +21,9 @@ const open = async (t: ExecutionContext, script: Script, retries = 0) => {
     RETRY: { attempts: retries },
   });
   const gateway = gatewayOf(t, config);
-  const metrics = createMetrics();
-  const messages = modelEndpoint(messagesClient, { gateway }, metrics);
+  const feature = openMetrics();
+  const { metrics } = feature;
+  const messages = modelEndpoint(messagesClient, { gateway }, [feature]);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages', endpoint: messages }]);
   const post = (model: string, stream: boolean) =>
     request(`http://127.0.0.1:${port}/v1/messages`, {

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { accessOf, compileAccess } from '../../../engine/clients/client-access.ts';
 import type { NamedClient } from '../../../engine/config/config.ts';
 import { faultOf } from '../../../engine/model/fault.ts';
+import { accessOf, compileAccess } from '../../../engine/routing/client-access.ts';
 import { configWith, provider } from '../routing/providers.ts';
 
 const p = provider('p', 'small', 'large');

@@ -1,0 +1,63 @@
+import type { ReplyProgress, RequestAdmission } from './exchange.ts';
+import type { DocumentedRoute } from './http/documented-route.ts';
+import type { HttpRequest } from './http/endpoint.ts';
+import type { ClientProtocol } from './model/protocol.ts';
+import type { TraceCarrier, Watcher } from './observer.ts';
+import type { Gateway } from './routing/gateway.ts';
+
+/** A model request as it begins. */
+export interface RequestStart {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly preset: string | undefined;
+  readonly client: ClientProtocol;
+  /** The client whose own key it carries. */
+  readonly namedClient: string | undefined;
+  readonly progress: ReplyProgress;
+  readonly gateway: Gateway;
+  /** Its body is there until the upstream accepts the call. */
+  readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
+}
+
+/** Watches one request. One that has `callHeaders` adds them to the request's upstream calls. */
+export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
+  /** Present if the request's steps are watched, too: by this watcher, of a gateway that reports them to it. */
+  readonly inspection?: { readonly watcher: Watcher; readonly gateway: Gateway } | undefined;
+}
+
+/** What a request is admitted for: an answer of a model, or a count, which takes no tokens. */
+export interface AdmissionRequest {
+  readonly gateway: Gateway;
+  /** The client whose own key the request carries; `undefined`: the administrator's, or none. */
+  readonly namedClient: string | undefined;
+  readonly preset: string | undefined;
+  readonly use: 'answer' | 'count';
+}
+
+/**
+ * Something that the gateway does around serving requests. A request needs none of it: without a feature, its answer is the same.
+ * Each member is optional, and what is absent costs nothing. Called in the order of the list of features.
+ */
+export interface Feature {
+  /** Called when a model request begins; `undefined`: it isn't watched. */
+  readonly watch?: (request: RequestStart) => RequestWatcher | undefined;
+  /**
+   * Decides what a client with a key of its own may use; `undefined`: anything. The only member that may refuse a request. Throws an
+   * `unauthorized` fault if the key has been revoked since the request's head arrived.
+   */
+  readonly admit?: (request: AdmissionRequest) => (RequestAdmission & Watcher) | undefined;
+  readonly routes?: readonly DocumentedRoute[];
+  /** Called with each gateway that replaces the one before. */
+  readonly reloaded?: (gateway: Gateway) => void;
+  /** A request was refused for its key, for this reason. */
+  readonly keyRefused?: (reason: string) => void;
+  /** Called when the service begins to stop: ends answers that would last. */
+  readonly stopping?: () => void;
+  /** Releases what it holds, once no request is served any more. */
+  readonly close?: () => Promise<void>;
+}
+
+/** The admission of the first feature that admits requests. */
+export const admissionOf = (features: readonly Pick<Feature, 'admit'>[]): Feature['admit'] =>
+  features.find(({ admit }) => admit !== undefined)?.admit;

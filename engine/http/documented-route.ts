@@ -1,0 +1,31 @@
+import type { TSchema } from 'typebox';
+import type { HttpRoute } from './router.ts';
+
+/** A route with an optional OpenAPI description. */
+export interface DocumentedRoute extends HttpRoute {
+  /** Absent: served, but not listed in `/openapi.json`. */
+  readonly doc?: OperationDoc;
+}
+
+/** OpenAPI description of a route. */
+export interface OperationDoc {
+  /** One line. */
+  readonly summary: string;
+  /** Tag that groups it. */
+  readonly group: 'models' | 'management' | 'operation';
+  /** Query parameters by name. */
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** Schema of the JSON request body. */
+  readonly request?: TSchema;
+  /** Replies by status, without faults. */
+  readonly answers: Readonly<Record<number, AnswerDoc>>;
+  /** Schema of fault bodies. */
+  readonly fault?: TSchema;
+}
+
+/** Description of a reply. */
+interface AnswerDoc {
+  readonly says: string;
+  /** Body schemas by media type. Absent: no body. */
+  readonly content?: Readonly<Record<string, TSchema>>;
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomically } from '../../config/write-atomically.ts';
+import type { Feature } from '../../feature.ts';
+import type { Fact } from '../../hub/contract.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { Logs } from '../../log/logs.ts';
+import type { CurrentGateway } from '../../routing/gateway.ts';
+import { historyFolder } from './files/file-names.ts';
+import { openHistoryFiles } from './files/write-history.ts';
+import { createHistory, type History, type HistoryOptions } from './history.ts';
+import type { HistoryQuestion } from './questions.ts';
+import type { HistoryMachines } from './recent-answers.ts';
+import { sessionNames } from './session-names.ts';
+import { answerHistory, type HistoryPeers, type SharedHistory, shareHistory } from './shared-history.ts';
+
+interface HistoryFeatureOptions
+  extends Pick<HistoryOptions, 'secrets' | 'variableOf' | 'baseUrl' | 'keepers' | 'onChanged'> {
+  readonly home: string;
+  readonly nowMs: () => number;
+  readonly log: Logs['app'];
+  readonly current: CurrentGateway;
+  readonly sessionSecret: () => string;
+  /** The service's other processes, and what they share; absent: there are never any. */
+  readonly peers: HistoryPeers | undefined;
+  readonly hub: Hub | undefined;
+  /** Other machines; absent: there are never any. */
+  readonly machines: HistoryMachines | undefined;
+  readonly isAlive: (pid: number) => boolean;
+}
+
+/** The history as a feature, for what reads it. */
+interface HistoryFeature extends Feature {
+  /** The requests of all processes and machines. */
+  readonly requests: SharedHistory;
+  /** Answers another process's question; `undefined`: there is nothing to say. */
+  readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
+  /** Writes what this process hasn't written yet. */
+  readonly write: () => Promise<void>;
+}
+
+/** The model requests: those in flight, recent and kept ones, and their captures. */
+export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
+  const { home, nowMs, log, current, hub, peers, machines, keepers = [], sessionSecret, isAlive, ...shown } = options;
+  const policy = () => current.gateway.config.history;
+  const files = await openHistoryFiles({ folder: historyFolder(home), bounds: policy, log, nowMs, isAlive });
+  const own = createHistory({
+    ...shown,
+    numbersByTime: peers !== undefined,
+    sessionOf: sessionNames(sessionSecret),
+    policy,
+    keepers: [...keepers, files],
+    onCleared: files.clear,
+  });
+  const captureAll = keptSwitch(home, log);
+  own.captures.on = captureAll.isOn;
+  if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
+  if (hub) followCapture(hub, own);
+  const switched = (on: boolean): void => {
+    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs });
+    captureAll.keep(on);
+  };
+  return {
+    requests: shareHistory(own, peers, machines, switched),
+    answer: (question) => answerHistory(own, question),
+    write: files.write,
+    watch: own.started,
+    close: files.close,
+  };
+};
+
+/** Whether all requests are captured, which a file keeps for a restart. */
+const keptSwitch = (home: string, log: Logs['app']) => {
+  const file = join(home, 'capture-all');
+  let kept: Promise<unknown> = Promise.resolve();
+  return {
+    isOn: existsSync(file),
+    keep(on: boolean): void {
+      // In the order of the switches.
+      kept = kept
+        .then(() => (on ? writeAtomically(file, '') : rm(file, { force: true })))
+        .catch((error: unknown) => log.warn("whether requests are captured can't be kept for a restart", { error }));
+    },
+  };
+};
+
+/** The fact that says whether requests are captured, also to processes that start later. */
+const captureFact = 'capture';
+const captureMs = 30 * 86_400_000;
+
+const followCapture = (hub: Hub, { captures }: History): void => {
+  const follow = (fact: Pick<Fact, 'id' | 'value'> | undefined): void => {
+    if (fact?.id === captureFact) captures.on = fact.value === 'on';
+  };
+  follow(hub.fact(captureFact));
+  hub.onFact(follow);
+};

@@ -1,0 +1,199 @@
+import { clientRoutes } from '../../admin/clients.ts';
+import { Feeds, feedRoutes } from '../../admin/feed.ts';
+import { fleetRoutes } from '../../admin/fleet.ts';
+import { historyRoutes } from '../../admin/history.ts';
+import { metricsRoutes } from '../../admin/metrics.ts';
+import { requestRoutes } from '../../admin/requests.ts';
+import { sessionRoutes } from '../../admin/sessions.ts';
+import { usageRoutes } from '../../admin/usage.ts';
+import { clientProtocols } from '../../protocols/index.ts';
+import { openClients } from '../clients/open-clients.ts';
+import { keyVariable } from '../config/providers.ts';
+import { telemetrySettings } from '../config/telemetry.ts';
+import type { Feature } from '../feature.ts';
+import { variableFor } from '../observe/history/curl.ts';
+import { historyFolder } from '../observe/history/files/file-names.ts';
+import { HistorySearch } from '../observe/history/files/search-history.ts';
+import { numberAt } from '../observe/history/history.ts';
+import { openHistory } from '../observe/history/open-history.ts';
+import type { LoopHolds } from '../observe/loop-holds.ts';
+import { openMetrics } from '../observe/metrics/open-metrics.ts';
+import { requestLog } from '../observe/request-log.ts';
+import type { Telemetry } from '../observe/telemetry/telemetry.ts';
+import { usageFolder } from '../observe/usage/bucket-files.ts';
+import { openUsage } from '../observe/usage/open-usage.ts';
+import { usageCells } from '../observe/usage/report.ts';
+import { version } from '../paths.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { originOf } from '../routing/rules/request-facts.ts';
+import { watchLoop } from '../time/loop-watch.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import { upstreamStates } from '../upstream/health/show-health.ts';
+import { fleetFigures, fleetState } from './fleet.ts';
+import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
+import type { ReloadableGateway } from './reloadable-gateway.ts';
+import type { ProcessServices, ServicesOptions } from './services.ts';
+import { isAlive } from './workers/find-service.ts';
+import type { Supervision } from './workers/worker.ts';
+
+interface FeatureParts {
+  readonly options: Pick<ServicesOptions, 'env' | 'home'> & {
+    readonly supervision: Supervision | undefined;
+    readonly nowMs: () => number;
+  };
+  readonly services: ProcessServices;
+  readonly gateway: ReloadableGateway;
+  /** Get each time during which a step held the event loop. */
+  readonly holds: LoopHolds;
+  /** Start of the service, in milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** The service's URL for this machine, once it listens. */
+  readonly baseUrl: () => string;
+  /** The same for other machines. */
+  readonly outerUrl: () => string;
+  /** Number of serving processes. */
+  readonly workers: () => number;
+}
+
+/** Opens the features of a process, in the order in which they watch requests. Those that aren't configured aren't loaded. */
+export const openFeatures = async (parts: FeatureParts): Promise<readonly Feature[]> => {
+  const { options, services, gateway, startedAtMs, baseUrl, outerUrl, workers } = parts;
+  const { home, nowMs, supervision } = options;
+  const { logs, hub, fleet } = services;
+  const { current, store, presets } = gateway;
+  const peers = supervision?.peers;
+  const machines = fleet && openMachines(fleet, Date.now);
+  const shared = { home, nowMs, log: logs.app, isAlive };
+  const telemetry = await openExport(parts);
+  const { metrics, ...counting } = openMetrics({
+    losses: services.losses,
+    upstreams: () => upstreamStates(current.gateway),
+    shared: peers,
+    fleet: fleet && (() => fleetFigures(fleet)),
+    telemetry: telemetry?.figures,
+  });
+  const clients = await openClients({
+    ...shared,
+    nowMs: services.steadyNowMs,
+    current,
+    processes: hub,
+    machines: fleet?.hub,
+  });
+  const usage = await openUsage({ ...shared, folder: usageFolder(home) });
+  const feeds = new Feeds();
+  const history = await openHistory({
+    ...shared,
+    secrets: services.secrets.all,
+    variableOf: (provider) => keyVariable(store.source, provider) ?? variableFor(provider),
+    baseUrl,
+    current,
+    sessionSecret: services.sessionSecret,
+    peers,
+    hub,
+    machines,
+    keepers: [usage],
+    onChanged: feeds.changed,
+  });
+  /** Has all processes write their counts and buffered data to disk. */
+  const write = async (): Promise<void> => {
+    const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
+    await Promise.all([usage.write(), history.write(), others]);
+  };
+  peers?.answer(async (question) => {
+    if (question.kind === 'write') await Promise.all([usage.write(), history.write()]);
+    else if (question.kind === 'metrics') await metrics.tellAll();
+    else if (question.kind === 'apply') return (await store.reload()) ? '' : undefined;
+    else return history.answer(question);
+    return undefined;
+  });
+  /** The answers of this machine's processes to another machine. */
+  const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
+    if (question.kind === 'usage') {
+      await write();
+      return [JSON.stringify(await usageCells(usageFolder(home), question.query))];
+    }
+    // By this machine's clock, for all of its processes: the other one's may differ.
+    const asked =
+      question.kind === 'requests' ? { ...question, until: Math.min(question.until, numberAt(Date.now())) } : question;
+    const [own, others = []] = await Promise.all([history.answer(asked), peers?.ask(asked)]);
+    return own === undefined ? others : [own, ...others];
+  };
+  fleet?.present(() => ({ source: store.source, address: outerUrl(), streams: metrics.activeStreams() }));
+  const stopWatching = watchLoop((hold) => {
+    parts.holds.add(hold);
+    metrics.held(hold);
+  });
+  const { requests } = history;
+  const days = () => current.gateway.config.history.days;
+  const kept = { search: new HistorySearch(historyFolder(home)), nowMs, write, days, requests, baseUrl, version };
+  const gatewayOf = async (preset: string | undefined): Promise<Gateway> =>
+    preset === undefined ? current.gateway : presets.gatewayOf(preset);
+  const protocols = clientProtocols.map(({ protocol }) => protocol);
+  return [
+    { ...counting, routes: metricsRoutes(metrics) },
+    requestLog,
+    {
+      ...clients,
+      routes: clientRoutes({ ...clients, gateway: () => current.gateway, store, keyRefusals: metrics.keyRefusals }),
+    },
+    {
+      ...history,
+      routes: [
+        ...requestRoutes({ requests, history: kept, startedAtMs, workers, clients: protocols, gatewayOf }),
+        ...feedRoutes({ requests, startedAtMs, workers, home, logs, feeds }),
+        ...historyRoutes(kept),
+        ...sessionRoutes({ history: kept, requests }),
+      ],
+      stopping: () => feeds.close(),
+    },
+    {
+      ...usage,
+      routes: usageRoutes({
+        folder: usageFolder(home),
+        nowMs,
+        write,
+        others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
+      }),
+    },
+    ...(telemetry ? [exportOf(telemetry)] : []),
+    {
+      routes: fleetRoutes({
+        state: () => fleetState(fleet),
+        answer: fleet && ((sealed) => answerMachine(fleet.sealer, Date.now(), sealed, answersOfMachine)),
+      }),
+    },
+    { close: async () => stopWatching() },
+  ];
+};
+
+/** Opens the telemetry export. Loads its code only if telemetry is on. */
+const openExport = async ({ options, services, gateway }: FeatureParts): Promise<Telemetry | undefined> => {
+  const { env } = options;
+  const { app } = services.logs;
+  const settings = telemetrySettings(gateway.current.gateway.config.telemetry, env, (line) => app.warn(line));
+  if (!settings) return undefined;
+  const { openTelemetry } = await import('../observe/telemetry/telemetry.ts');
+  const upstreams = createUpstreams({ ...collectorBounds, environment: env });
+  return openTelemetry({ settings, upstreams, version, log: app });
+};
+
+/** Timeouts of connections to a collector. The exporter's own deadline for an answer is shorter. */
+const collectorBounds = {
+  connectMs: 5_000,
+  firstByteMs: 20_000,
+  idleMs: 20_000,
+  callMs: 0,
+  connections: 2,
+  queue: 2,
+  queueMs: 20_000,
+  decompressedBytes: 1 << 20,
+};
+
+const exportOf = (telemetry: Telemetry): Feature => ({
+  watch({ id, startedAtMs, preset, namedClient, incoming }) {
+    const { path } = originOf({ path: incoming.path, namedClient }, preset);
+    const request = { id, method: incoming.method, route: path, preset, namedClient, startedAtMs };
+    return telemetry.started(request, (name) => incoming.header(name));
+  },
+  close: telemetry.stop,
+});
