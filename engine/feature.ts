@@ -1,6 +1,7 @@
 import type { ReplyProgress, RequestAdmission } from './exchange.ts';
 import type { DocumentedRoute } from './http/documented-route.ts';
 import type { HttpRequest } from './http/endpoint.ts';
+import type { Metric } from './metric.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { TraceCarrier, Watcher } from './observer.ts';
 import type { Gateway } from './routing/gateway.ts';
@@ -48,6 +49,7 @@ export interface Feature {
    */
   readonly admit?: (request: AdmissionRequest) => (RequestAdmission & Watcher) | undefined;
   readonly routes?: readonly DocumentedRoute[];
+  readonly metrics?: readonly Metric[];
   /** Called with each gateway that replaces the one before. */
   readonly reloaded?: (gateway: Gateway) => void;
   /** A request was refused for its key, for this reason. */

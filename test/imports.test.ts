@@ -48,6 +48,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/catalogue/',
     ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
   ],
+  ['engine/metric.ts', []],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
   ['engine/hub/', ['engine/hub/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
@@ -117,7 +118,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
   // Around serving requests: features, which the data plane knows by their port alone.
-  ['engine/feature.ts', below('exchange.ts', 'observer.ts', 'http/', 'model/', 'routing/')],
+  ['engine/feature.ts', below('exchange.ts', 'metric.ts', 'observer.ts', 'http/', 'model/', 'routing/')],
   [
     'engine/clients/',
     [
@@ -141,7 +142,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/observe/metrics/',
     [
       'engine/observe/',
-      ...below('feature.ts', 'observer.ts', 'model/', 'routing/', 'time/', 'upstream/'),
+      ...below('feature.ts', 'metric.ts', 'observer.ts', 'model/', 'routing/', 'time/', 'upstream/'),
       'node:',
       'prom-client',
       'typebox',
@@ -151,7 +152,19 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/observe/telemetry/',
     [
       'engine/observe/telemetry/',
-      ...below('observe/metrics/', 'backpressure.ts', 'observer.ts', 'config/', 'http/', 'log/', 'model/', 'upstream/'),
+      ...below(
+        'observe/metrics/series.ts',
+        'backpressure.ts',
+        'feature.ts',
+        'metric.ts',
+        'observer.ts',
+        'routing/',
+        'config/',
+        'http/',
+        'log/',
+        'model/',
+        'upstream/',
+      ),
       'rxjs',
       'node:',
     ],
@@ -245,6 +258,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/service/',
       ...below(
         'feature.ts',
+        'metric.ts',
         'observer.ts',
         'paths.ts',
         'catalogue/',

@@ -19,17 +19,16 @@ import { openHistory } from '../observe/history/open-history.ts';
 import type { LoopHolds } from '../observe/loop-holds.ts';
 import { openMetrics } from '../observe/metrics/open-metrics.ts';
 import { requestLog } from '../observe/request-log.ts';
-import type { Telemetry } from '../observe/telemetry/telemetry.ts';
 import { usageFolder } from '../observe/usage/bucket-files.ts';
 import { openUsage } from '../observe/usage/open-usage.ts';
 import { usageCells } from '../observe/usage/report.ts';
 import { version } from '../paths.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { originOf } from '../routing/rules/request-facts.ts';
 import { watchLoop } from '../time/loop-watch.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
 import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { ProcessServices, ServicesOptions } from './services.ts';
@@ -65,12 +64,11 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
   const machines = fleet && openMachines(fleet, Date.now);
   const shared = { home, nowMs, log: logs.app, isAlive };
   const telemetry = await openExport(parts);
-  const { metrics, ...counting } = openMetrics({
+  const { metrics, feature: counting } = openMetrics({
     losses: services.losses,
     upstreams: () => upstreamStates(current.gateway),
     shared: peers,
-    fleet: fleet && (() => fleetFigures(fleet)),
-    telemetry: telemetry?.figures,
+    others: [...(telemetry?.metrics ?? []), ...(fleet ? fleetMetrics(() => fleetFigures(fleet)) : [])],
   });
   const clients = await openClients({
     ...shared,
@@ -155,7 +153,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
         others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
       }),
     },
-    ...(telemetry ? [exportOf(telemetry)] : []),
+    ...(telemetry ? [telemetry] : []),
     {
       routes: fleetRoutes({
         state: () => fleetState(fleet),
@@ -167,14 +165,14 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
 };
 
 /** Opens the telemetry export. Loads its code only if telemetry is on. */
-const openExport = async ({ options, services, gateway }: FeatureParts): Promise<Telemetry | undefined> => {
+const openExport = async ({ options, services, gateway }: FeatureParts): Promise<Feature | undefined> => {
   const { env } = options;
   const { app } = services.logs;
   const settings = telemetrySettings(gateway.current.gateway.config.telemetry, env, (line) => app.warn(line));
   if (!settings) return undefined;
-  const { openTelemetry } = await import('../observe/telemetry/telemetry.ts');
+  const { openTelemetry, telemetryFeature } = await import('../observe/telemetry/telemetry.ts');
   const upstreams = createUpstreams({ ...collectorBounds, environment: env });
-  return openTelemetry({ settings, upstreams, version, log: app });
+  return telemetryFeature(openTelemetry({ settings, upstreams, version, log: app }));
 };
 
 /** Timeouts of connections to a collector. The exporter's own deadline for an answer is shorter. */
@@ -188,12 +186,3 @@ const collectorBounds = {
   queueMs: 20_000,
   decompressedBytes: 1 << 20,
 };
-
-const exportOf = (telemetry: Telemetry): Feature => ({
-  watch({ id, startedAtMs, preset, namedClient, incoming }) {
-    const { path } = originOf({ path: incoming.path, namedClient }, preset);
-    const request = { id, method: incoming.method, route: path, preset, namedClient, startedAtMs };
-    return telemetry.started(request, (name) => incoming.header(name));
-  },
-  close: telemetry.stop,
-});

@@ -19,7 +19,6 @@ export const Family = Type.Object({
   series: Type.Array(Type.Tuple([Type.String({ maxLength: 10_000 }), Type.Number()]), { maxItems: 100_000 }),
 });
 export type Family = Static<typeof Family>;
-export type Across = Static<typeof Across>;
 
 /** Renders metrics in Prometheus's text format. Source: Prometheus, "Exposition formats", version 0.0.4. */
 export const renderFamilies = (families: readonly Family[]): string => `${families.map(render).join('\n\n')}\n`;
@@ -96,7 +95,7 @@ export class FamilySums {
   }
 }
 
-const joins: Readonly<Record<Across, (one: number, other: number) => number>> = {
+const joins: Readonly<Record<Family['across'], (one: number, other: number) => number>> = {
   sum: (one, other) => one + other,
   max: Math.max,
   min: Math.min,

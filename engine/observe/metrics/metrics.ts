@@ -1,14 +1,13 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Across, Metric } from '../../metric.ts';
 import { fail } from '../../model/fault.ts';
 import type { LossSeries } from '../../observer.ts';
 import type { LoopHold } from '../../time/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
-import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
-import { type FleetFigures, fleetMetrics } from './fleet-metrics.ts';
+import { type Family, FamilyChanges, renderFamilies } from './families.ts';
 import { familyOf, seriesText } from './prometheus.ts';
 import { keyRefusalsName, requestMetrics } from './request-metrics.ts';
-import { type TelemetryFigures, telemetryMetrics } from './telemetry-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
@@ -53,23 +52,16 @@ export interface MetricsOptions {
   readonly losses?: () => Iterable<LossSeries>;
   /** Upstream states; absent: no upstream metrics. */
   readonly upstreams?: () => Iterable<UpstreamState>;
-  /** What several machines share; absent: no metrics of it. */
-  readonly fleet?: (() => FleetFigures) | undefined;
-  /** The export to a collector; absent: no metrics of it. */
-  readonly telemetry?: (() => TelemetryFigures) | undefined;
+  /** Metrics of other features. */
+  readonly others?: readonly Metric[];
   /** Monotonic clock, in milliseconds. */
   readonly nowMs?: () => number;
 }
 
 /** Creates independent metrics; they are rendered only on a scrape. */
-export const createMetrics = ({ losses, upstreams, shared, fleet, telemetry, nowMs }: MetricsOptions = {}): Metrics => {
+export const createMetrics = ({ losses, upstreams, shared, others = [], nowMs }: MetricsOptions = {}): Metrics => {
   const counts = new Counts(nowMs);
-  const metrics = [
-    ...requestMetrics(counts, losses),
-    ...(upstreams ? upstreamMetrics(upstreams) : []),
-    ...(fleet ? fleetMetrics(fleet) : []),
-    ...(telemetry ? telemetryMetrics(telemetry) : []),
-  ];
+  const metrics = [...requestMetrics(counts, losses), ...(upstreams ? upstreamMetrics(upstreams) : []), ...others];
   const changes = new FamilyChanges();
   const tell = (families: readonly Family[]): void => {
     if (shared?.isShared()) shared.tell(changes.since(families));

@@ -1,17 +1,11 @@
 import type { Feature } from '../../feature.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
 
-/** The metrics as a feature, for the features and processes that ask it. */
-interface MetricsFeature extends Feature {
-  readonly metrics: Metrics;
-}
-
 /** Counts requests, and renders what is counted anywhere in the service. */
-export const openMetrics = (options: MetricsOptions = {}): MetricsFeature => {
+export const openMetrics = (options: MetricsOptions = {}): { readonly metrics: Metrics; readonly feature: Feature } => {
   const metrics = createMetrics(options);
   const telling = options.shared && setInterval(() => metrics.tell(), tellMs).unref();
-  return {
-    metrics,
+  const feature: Feature = {
     watch: metrics.started,
     reloaded: () => metrics.reloaded('applied'),
     keyRefused: (reason) => metrics.keyRefused(reason),
@@ -20,6 +14,7 @@ export const openMetrics = (options: MetricsOptions = {}): MetricsFeature => {
       await metrics.tellAll();
     },
   };
+  return { metrics, feature };
 };
 
 /** Interval at which a process sends its metrics, in milliseconds. If it is killed, newer counts are lost. */

@@ -1,27 +1,6 @@
-import type { Distribution, LabelValues } from './counts.ts';
-import type { Across, Family } from './families.ts';
-
-/** A metric that is read on each scrape. */
-export interface Metric {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Without the prefix. */
-  readonly name: string;
-  readonly help: string;
-  /** What several processes' values come to; absent: their sum. */
-  readonly across?: Across;
-  readonly labelNames: readonly string[];
-  readonly samples: () => Iterable<Sample>;
-}
-
-/** One line of a metric. */
-interface Sample {
-  /** Follows the metric's name: `_sum`. */
-  readonly suffix?: string;
-  /** Upper bound of a histogram's bucket. */
-  readonly le?: number | '+Inf';
-  readonly labels: LabelValues;
-  readonly value: number;
-}
+import type { Metric, Sample } from '../../metric.ts';
+import type { Family } from './families.ts';
+import type { Distribution } from './series.ts';
 
 const prefix = 'junctor_';
 

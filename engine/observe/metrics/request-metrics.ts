@@ -1,6 +1,8 @@
+import type { Metric } from '../../metric.ts';
 import type { LossSeries } from '../../observer.ts';
-import { type Counts, type Distribution, Tally } from './counts.ts';
-import { histogramSamples, type Metric } from './prometheus.ts';
+import type { Counts } from './counts.ts';
+import { histogramSamples } from './prometheus.ts';
+import { type Distribution, Tally } from './series.ts';
 
 /** The metric of requests without a valid key, without the prefix. */
 export const keyRefusalsName = 'key_refusals_total';

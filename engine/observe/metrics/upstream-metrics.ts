@@ -1,5 +1,5 @@
+import type { Metric } from '../../metric.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
-import type { Metric } from './prometheus.ts';
 
 /** Metric values of breaker states. */
 const breakerLevels = { closed: 0, 'half-open': 1, open: 2 } as const;

@@ -1,5 +1,5 @@
 import { promptTokens, type Usage } from '../../model/event.ts';
-import { Distribution } from '../metrics/counts.ts';
+import { Distribution } from '../metrics/series.ts';
 import { attribute, metric, operation, tokenTypes } from './conventions.ts';
 import type { Histogram } from './otlp.ts';
 

@@ -1,4 +1,4 @@
-import type { Distribution } from '../metrics/counts.ts';
+import type { Distribution } from '../metrics/series.ts';
 
 /*
  * OTLP's JSON. Source: opentelemetry-proto 1.x, "OTLP/HTTP", "JSON Protobuf Encoding": lower camel case, ids in hexadecimal,

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { TelemetrySettings } from '../../config/telemetry.ts';
+import type { Feature } from '../../feature.ts';
 import type { AppLog } from '../../log/logs.ts';
 import type { Tracer } from '../../observer.ts';
+import { originOf } from '../../routing/rules/request-facts.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
-import type { TelemetryFigures } from '../metrics/telemetry-metrics.ts';
 import { attribute } from './conventions.ts';
 import { DurationMetrics } from './duration-metrics.ts';
 import { type Delivery, Exporter, type ExporterClock } from './exporter.ts';
 import { metricsBody, type Source, tracesBody } from './otlp.ts';
 import { RequestTrace } from './request-trace.ts';
 import { SpanQueue } from './span-queue.ts';
+import { type TelemetryFigures, telemetryMetrics } from './telemetry-metrics.ts';
 import { readTraceContext } from './trace-context.ts';
 
 /** The export of traces and metrics to a collector. */
@@ -119,6 +121,18 @@ export const openTelemetry = ({
     },
   };
 };
+
+/** The export as a feature. */
+export const telemetryFeature = (telemetry: Telemetry): Feature => ({
+  watch({ id, startedAtMs, preset, namedClient, incoming }) {
+    const { method, path } = incoming;
+    const { path: route } = originOf({ path, namedClient }, preset);
+    const request = { id, method, route, preset, namedClient, startedAtMs };
+    return telemetry.started(request, (name) => incoming.header(name));
+  },
+  metrics: telemetryMetrics(telemetry.figures),
+  close: telemetry.stop,
+});
 
 const systemClock: ExporterClock = {
   nowMs: () => performance.now(),

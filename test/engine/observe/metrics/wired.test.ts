@@ -21,8 +21,7 @@ const open = async (t: ExecutionContext, script: Script, retries = 0) => {
     RETRY: { attempts: retries },
   });
   const gateway = gatewayOf(t, config);
-  const feature = openMetrics();
-  const { metrics } = feature;
+  const { metrics, feature } = openMetrics();
   const messages = modelEndpoint(messagesClient, { gateway }, [feature]);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages', endpoint: messages }]);
   const post = (model: string, stream: boolean) =>

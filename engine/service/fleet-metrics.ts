@@ -1,8 +1,7 @@
-import type { Across } from './families.ts';
-import type { Metric } from './prometheus.ts';
+import type { Across, Metric } from '../metric.ts';
 
 /** What a process can say of the fleet that it belongs to. */
-export interface FleetFigures {
+interface FleetFigures {
   readonly isUp: boolean;
   readonly seconds: number;
   readonly members: number;
