@@ -70,10 +70,7 @@ test('the lock file names no registry', (t) => {
 test('npx runs the command of this folder', async (t) => {
   const cache = await mkdtemp(join(tmpdir(), 'junctor-npm-'));
   t.teardown(() => rm(cache, { recursive: true, force: true }));
-  const manifest: { readonly name: string; readonly version: string } = JSON.parse(
-    readFileSync(join(root, 'package.json'), 'utf8'),
-  );
-  t.regex(manifest.name, /^@/, 'a name without a scope could be another package of a registry');
+  const manifest: { readonly version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   // Without a registry: what isn't here isn't fetched from elsewhere.
   const run = spawnSync('npx', ['--offline', 'junctor', '--version'], {
     cwd: root,
