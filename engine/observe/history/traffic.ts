@@ -1,7 +1,8 @@
 import type { ClientWire } from '../../model/client-wires.ts';
+import { TimeScale } from '../metrics/series.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
+
 import type { Activity, HourFigures } from './schema.ts';
-import { TimeScale } from './time-scale.ts';
 
 /** The length of a step, in milliseconds, and how many are kept: an hour. */
 const stepMs = 5_000;

@@ -1,6 +1,6 @@
 import { isCost } from '../../catalogue/catalogue.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
-import { TimeScale } from '../history/time-scale.ts';
+import { TimeScale } from '../metrics/series.ts';
 import { noUsage, type UsageRow, type UsageSums, type UsageTimes, type UsageUnit } from './schema.ts';
 
 /** Rows of a bucket in one process; what comes beyond is summed up by protocol, under `otherName`. */
