@@ -6,7 +6,7 @@ const reports = 'node_modules/.cache/junctor-hung-tests';
 endHung(reports);
 
 /** These wait most of their time, for browsers, other processes and time windows. */
-const waiting = /\/test\/(?:__tests__\/)*(?:ui|reliability|engine\/(?:clients|hub|service)|security)[./]/;
+const waiting = /\/test\/(?:__tests__\/)*(?:ui|reliability|engine\/(?:features\/clients|hub|service)|security)[./]/;
 
 /**
  * Settings of V8 for processes that live for seconds and share their cores: no threads beside the main one optimize or collect, and

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { nanoPerUsd } from '../engine/catalogue/catalogue.ts';
-import type { ClientServices } from '../engine/clients/client-session.ts';
 import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientKey } from '../engine/config/clients.ts';
 import type { Config, NamedClient } from '../engine/config/config.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
+import type { ClientServices } from '../engine/features/clients/client-session.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';

@@ -1,6 +1,6 @@
+import { type Capture, type Chunk, type KeptRequest, RequestDetail } from '../engine/features/record/schema.ts';
 import { parseJson } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import { type Capture, type Chunk, type KeptRequest, RequestDetail } from '../engine/observe/history/schema.ts';
 
 /** The text before and after the entries of a HAR. Source: HTTP Archive 1.2, section "log". */
 export const harStart = (version: string): string =>

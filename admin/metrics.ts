@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import type { Metrics } from '../engine/features/metrics/metrics.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
-import type { Metrics } from '../engine/observe/metrics/metrics.ts';
 import { adminEndpoint, ServiceFault } from './endpoint.ts';
 
 /** `GET /metrics`: metrics in Prometheus's text format. They reveal providers and models, so they need the key. */

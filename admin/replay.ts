@@ -1,15 +1,15 @@
 import { from, mergeMap, type Observable, of } from 'rxjs';
 import Type from 'typebox';
 import { findProvider } from '../engine/config/destination.ts';
+import { readReplayable, replay } from '../engine/features/history/replay.ts';
+import type { SharedHistory } from '../engine/features/history/shared-history.ts';
+import { RequestDetail } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
 import type { HttpRequest, ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { parseJson } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import { readReplayable, replay } from '../engine/observe/history/replay.ts';
-import { RequestDetail } from '../engine/observe/history/schema.ts';
-import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { adminEndpoint, jsonReply, readJsonBody } from './endpoint.ts';
 import { ReplayRequest } from './schema.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { maxSummaries } from '../engine/features/history/history.ts';
+import type { SharedHistory } from '../engine/features/history/shared-history.ts';
+import { Activity, CaptureState, RequestDetail, RequestList } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { reader } from '../engine/model/schema.ts';
-import { maxSummaries } from '../engine/observe/history/history.ts';
-import { Activity, CaptureState, RequestDetail, RequestList } from '../engine/observe/history/schema.ts';
-import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { adminRoute, done, jsonRoute, jsonTextReply, readJsonBody, readNumber } from './endpoint.ts';
 import { findKept, type HistoryParts } from './history.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';

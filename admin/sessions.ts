@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import type { HistoryFilter } from '../engine/features/history/files/search-history.ts';
+import { maxSummaries } from '../engine/features/history/history.ts';
+import { sessionsOf } from '../engine/features/history/sessions.ts';
+import type { SharedHistory } from '../engine/features/history/shared-history.ts';
+import { type KeptRequest, SessionDetail, SessionList } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail } from '../engine/model/fault.ts';
-import type { HistoryFilter } from '../engine/observe/history/files/search-history.ts';
-import { maxSummaries } from '../engine/observe/history/history.ts';
-import { type KeptRequest, SessionDetail, SessionList } from '../engine/observe/history/schema.ts';
-import { sessionsOf } from '../engine/observe/history/sessions.ts';
-import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { jsonRoute, readNumber } from './endpoint.ts';
 import { type HistoryParts, readFilter } from './history.ts';
 

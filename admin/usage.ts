@@ -1,10 +1,16 @@
 import Type from 'typebox';
+import type { MachinesHeard } from '../engine/features/record/schema.ts';
+import { readUsageQuery, usageCsv, usageReport } from '../engine/features/usage/report.ts';
+import {
+  type UsageCell,
+  UsageGroup,
+  type UsageQuery,
+  UsageReport,
+  UsageStep,
+} from '../engine/features/usage/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import type { MachinesHeard } from '../engine/observe/history/schema.ts';
-import { readUsageQuery, usageCsv, usageReport } from '../engine/observe/usage/report.ts';
-import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
 import { adminRoute, jsonTextReply } from './endpoint.ts';
 
 /** Dependencies of the endpoint of usage. */

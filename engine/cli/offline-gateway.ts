@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import { quietLogs } from '../log/logs.ts';
-import { createLossCounter } from '../observe/losses.ts';
+import { createLossCounter } from '../loss-counter.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';

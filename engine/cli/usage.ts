@@ -1,6 +1,6 @@
-import { usageFolder } from '../observe/usage/bucket-files.ts';
-import { readUsageQuery, usageCsv, usageReport } from '../observe/usage/report.ts';
-import type { UsageFigures, UsageReport, UsageStep } from '../observe/usage/schema.ts';
+import { usageFolder } from '../features/usage/bucket-files.ts';
+import { readUsageQuery, usageCsv, usageReport } from '../features/usage/report.ts';
+import type { UsageFigures, UsageReport, UsageStep } from '../features/usage/schema.ts';
 import { type Cli, CommandError } from './cli.ts';
 
 /** Options of `junctor usage`, as typed. */

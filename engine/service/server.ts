@@ -17,13 +17,13 @@ import {
 } from '../endpoints/local-servers.ts';
 import { listVendorModels } from '../endpoints/upstream-models.ts';
 import type { Feature } from '../feature.ts';
+import { LoopHolds } from '../features/loop-holds.ts';
+import { httpLog } from '../features/request-log.ts';
 import type { ChosenServer, HttpServerFacts } from '../http/choose-server.ts';
 import { type Listener, listen } from '../http/listener.ts';
 import { createRouter, type HttpRoute } from '../http/router.ts';
 import type { Logs } from '../log/logs.ts';
 import type { Format } from '../model/transformer.ts';
-import { LoopHolds } from '../observe/loop-holds.ts';
-import { httpLog } from '../observe/request-log.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { steadyClock } from '../time/steady-clock.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { hashedKey } from '../../engine/config/clients.ts';
-import { adminKey, client, clientRig, keyOf, sdkAsks } from '../engine/clients/rig.ts';
+import { adminKey, client, clientRig, keyOf, sdkAsks } from '../engine/features/clients/rig.ts';
 
 test('GET /api/clients tells limits, what is left and use, but neither keys nor digests', async (t) => {
   const limits = { requestsPerMinute: 10, tokensPerMinute: 50_000, streams: 3 };

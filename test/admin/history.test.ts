@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import type { HistoryPage } from '../../engine/observe/history/schema.ts';
+import type { HistoryPage } from '../../engine/features/record/schema.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { addressIn, commandRig } from '../support/command.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { request } from 'undici';
 import { metricsRoutes } from '../../admin/metrics.ts';
-import { createMetrics } from '../../engine/observe/metrics/metrics.ts';
+import { createMetrics } from '../../engine/features/metrics/metrics.ts';
 import { serve } from '../engine/http/rig.ts';
 
 test('GET /metrics requires the key', async (t) => {

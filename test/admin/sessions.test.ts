@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { HistoryPage, SessionDetail, SessionList } from '../../engine/observe/history/schema.ts';
+import type { HistoryPage, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
 import { jsonAnswer, startUpstream } from '../support/upstream.ts';

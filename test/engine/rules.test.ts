@@ -3,7 +3,7 @@ import type { ClientWire } from '../../engine/model/client-wires.ts';
 import { callReplies, histories } from '../support/call-bodies.ts';
 import { type GatewayExtras, startGateway } from '../support/gateway.ts';
 import { jsonAnswer, startUpstream } from '../support/upstream.ts';
-import { client, keyOf } from './clients/rig.ts';
+import { client, keyOf } from './features/clients/rig.ts';
 
 const adminKey = 'the-key-of-the-administrator';
 

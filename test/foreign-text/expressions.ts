@@ -42,7 +42,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/check-address.ts': [foreign(/\/$/)],
   'engine/config/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
   'engine/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
-  'engine/clients/usage-files.ts': [
+  'engine/features/clients/usage-files.ts': [
     foreign(/^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/, '1-1.', many('1')),
     foreign(/^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
   ],
@@ -229,23 +229,23 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/model/wire/user-id.ts': [foreign(/^\s*[{[]/, many(' '))],
   'engine/routing/plan/choose-format.ts': [foreign(/\/$/), own(/^\/v\d+(?=\/)/)],
-  'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
-  'engine/observe/history/curl.ts': [
+  'engine/features/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
+  'engine/features/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
     foreign(/^_+|_+$/g, many('a'), '\n'),
     foreign(/^\d|^$/),
     foreign(/_$/),
   ],
-  'engine/observe/history/show-capture.ts': [
+  'engine/features/history/show-capture.ts': [
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
-  'engine/observe/history/files/file-names.ts': [foreign(/^(\d{1,16})\.(\d{1,10})-(\d{1,16})\.jsonl$/)],
-  'engine/observe/history/files/lines-backwards.ts': [foreign(/^\{"endedAt":(\d{1,16}),/)],
-  'engine/observe/history/files/search-history.ts': [foreign(/^(\d{1,16})_(\d{1,10})_(\d{1,16}\.\d{1,10}-\d{1,16})$/)],
-  'engine/observe/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
-  'engine/observe/telemetry/telemetry.ts': [own(/\/$/)],
-  'engine/observe/telemetry/trace-context.ts': [
+  'engine/features/history/files/file-names.ts': [foreign(/^(\d{1,16})\.(\d{1,10})-(\d{1,16})\.jsonl$/)],
+  'engine/features/history/files/lines-backwards.ts': [foreign(/^\{"endedAt":(\d{1,16}),/)],
+  'engine/features/history/files/search-history.ts': [foreign(/^(\d{1,16})_(\d{1,10})_(\d{1,16}\.\d{1,10}-\d{1,16})$/)],
+  'engine/features/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
+  'engine/features/telemetry/telemetry.ts': [own(/\/$/)],
+  'engine/features/telemetry/trace-context.ts': [
     foreign(
       /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/,
       `cc-${'1'.repeat(32)}-${'1'.repeat(16)}-01-`,
@@ -255,7 +255,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[\x20-\x7e]{1,512}$/, many('a'), '\n'),
     foreign(/^0+$/, many('0'), '1'),
   ],
-  'engine/observe/usage/bucket-files.ts': [
+  'engine/features/usage/bucket-files.ts': [
     foreign(
       /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
       '2026-01-31T08.1-1.json.',
@@ -263,7 +263,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     ),
     foreign(/^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/),
   ],
-  'engine/observe/usage/report.ts': [
+  'engine/features/usage/report.ts': [
     foreign(/^(\d{1,5})([hd])$/, many('1')),
     foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
     foreign(/^[=+\-@\t\r\n]/),
@@ -552,7 +552,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/settings/add-client.tsx': [own(/\s+/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
   'ui/src/config/models.ts': [own(/,\s*/)],
-  'ui/src/pages/yard/line-layout.ts': [own(/\d+/)],
+  'ui/src/pages/overview/line-layout.ts': [own(/\d+/)],
   'ui/src/parts/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
   'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Activity } from '../../engine/observe/history/schema.ts';
+import type { Activity } from '../../engine/features/record/schema.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';

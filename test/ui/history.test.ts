@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { KeptRequest } from '../../engine/observe/history/schema.ts';
+import type { KeptRequest } from '../../engine/features/record/schema.ts';
 import { hasBrowser, pressPair, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

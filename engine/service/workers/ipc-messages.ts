@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { HistoryQuestion } from '../../features/history/questions.ts';
+import { Family } from '../../features/metrics/families.ts';
 import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
-import { HistoryQuestion } from '../../observe/history/questions.ts';
-import { Family } from '../../observe/metrics/families.ts';
 import { ListenAddress } from './listen-address.ts';
 import { WorkerSet } from './worker-set.ts';
 

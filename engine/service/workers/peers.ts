@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { type Family, FamilySums } from '../../features/metrics/families.ts';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
 import { inTime } from '../../hub/hub.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
-import { type Family, FamilySums } from '../../observe/metrics/families.ts';
 import { steadyClock } from '../../time/steady-clock.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 

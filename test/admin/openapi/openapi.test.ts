@@ -9,10 +9,10 @@ import { openApiDocument, openApiRoutes } from '../../../admin/openapi/openapi.t
 import { transformerRoutes } from '../../../admin/transformers.ts';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../engine/endpoints/model.ts';
+import { createMetrics } from '../../../engine/features/metrics/metrics.ts';
 import type { DocumentedRoute } from '../../../engine/http/documented-route.ts';
 import type { HttpRoute } from '../../../engine/http/router.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
-import { createMetrics } from '../../../engine/observe/metrics/metrics.ts';
 import { chatModels } from '../../../protocols/chat/models.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { messagesCounting } from '../../../protocols/messages/count-tokens.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { noUsage } from '../../../engine/observe/usage/schema.ts';
+import { noUsage } from '../../../engine/features/usage/schema.ts';
 import { commandRig } from '../../support/command.ts';
 
 test('junctor usage: a table with totals, CSV and JSON, without a running service', async (t) => {

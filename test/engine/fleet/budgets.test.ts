@@ -3,7 +3,7 @@ import { chatReply } from '../../support/chat-stream.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
-import { client } from '../clients/rig.ts';
+import { client } from '../features/clients/rig.ts';
 import { inProcessFleet } from './rig.ts';
 
 test('budgets in tokens and USD hold over machines that come later, and after the store has lost everything', async (t) => {

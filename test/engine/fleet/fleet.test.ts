@@ -6,7 +6,7 @@ import { isMissing } from '../../support/redis.ts';
 import { signingUpstream, ToolLoop } from '../../support/tool-loop.ts';
 import { until } from '../../support/until.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
-import { adminKey, client, keyOf } from '../clients/rig.ts';
+import { adminKey, client, keyOf } from '../features/clients/rig.ts';
 import { fleetKey, fleetRig, storePassword, untilMet } from './rig.ts';
 
 const ask = (model: string, more: object = {}) => ({

@@ -12,7 +12,7 @@ import { startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
 import type { WorkerConnection } from '../../support/workers.ts';
-import { adminKey, client, keyOf } from '../clients/rig.ts';
+import { adminKey, client, keyOf } from '../features/clients/rig.ts';
 
 const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
 

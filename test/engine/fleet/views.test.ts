@@ -5,7 +5,7 @@ import { answerMachine, openMachines } from '../../../engine/service/fleet-views
 import { outerUrlOf } from '../../../engine/service/workers/listen-address.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { client } from '../clients/rig.ts';
+import { client } from '../features/clients/rig.ts';
 import { fleetKey, inProcessFleet, untilMet } from './rig.ts';
 
 interface Told {

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { NamedClient } from '../../../engine/config/config.ts';
 import { faultOf } from '../../../engine/model/fault.ts';
 import { accessOf, compileAccess } from '../../../engine/routing/client-access.ts';
-import { configWith, provider } from '../routing/providers.ts';
+import { configWith, provider } from './providers.ts';
 
 const p = provider('p', 'small', 'large');
 const q = provider('q', 'small');

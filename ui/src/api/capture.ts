@@ -1,4 +1,4 @@
-import type { CaptureState } from '../../../engine/observe/history/schema.ts';
+import type { CaptureState } from '../../../engine/features/record/schema.ts';
 import { call } from './call.ts';
 
 export type { CaptureState };

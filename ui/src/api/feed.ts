@@ -1,4 +1,4 @@
-import type { FeedLog, FeedRequests } from '../../../engine/observe/history/schema.ts';
+import type { FeedLog, FeedRequests } from '../../../engine/features/record/schema.ts';
 import type { Activity } from './activity.ts';
 import { failure, send } from './call.ts';
 import { parseJson } from './json.ts';

@@ -1,4 +1,4 @@
-import type { HistoryExtent, HistoryPage, KeptRequest } from '../../../engine/observe/history/schema.ts';
+import type { HistoryExtent, HistoryPage, KeptRequest } from '../../../engine/features/record/schema.ts';
 import { call, failure, send } from './call.ts';
 
 export type { HistoryExtent, HistoryPage, KeptRequest };

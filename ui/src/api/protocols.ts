@@ -1,4 +1,4 @@
-import type { Wire as Protocol } from '../../../engine/observe/history/schema.ts';
+import type { Wire as Protocol } from '../../../engine/features/record/schema.ts';
 
 /** A protocol that clients may speak. */
 export type { Protocol };

@@ -7,7 +7,7 @@ import type {
   MachinesHeard,
   RequestList,
   RequestSummary,
-} from '../../../engine/observe/history/schema.ts';
+} from '../../../engine/features/record/schema.ts';
 import { call, send } from './call.ts';
 
 export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList, RequestSummary };

@@ -1,4 +1,4 @@
-import type { Session, SessionDetail, SessionList } from '../../../engine/observe/history/schema.ts';
+import type { Session, SessionDetail, SessionList } from '../../../engine/features/record/schema.ts';
 import { call } from './call.ts';
 
 export type { Session };

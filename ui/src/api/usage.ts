@@ -1,4 +1,4 @@
-import type { UsageReport } from '../../../engine/observe/usage/schema.ts';
+import type { UsageReport } from '../../../engine/features/usage/schema.ts';
 import { call, failure, send } from './call.ts';
 
 export type { UsageReport };

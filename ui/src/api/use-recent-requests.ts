@@ -1,4 +1,4 @@
-import type { FeedRequests } from '../../../engine/observe/history/schema.ts';
+import type { FeedRequests } from '../../../engine/features/record/schema.ts';
 import { createStore, useStore } from '../state/store.ts';
 import { listRequests, type RequestList, type RequestSummary } from './requests.ts';
 import { type Loaded, useLoad } from './use-load.ts';

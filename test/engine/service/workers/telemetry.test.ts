@@ -4,7 +4,7 @@ import { addressIn, commandRig } from '../../../support/command.ts';
 import { until } from '../../../support/until.ts';
 import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
 import { connectToWorkers } from '../../../support/workers.ts';
-import { startCollector } from '../../observe/telemetry/collector.ts';
+import { startCollector } from '../../features/telemetry/collector.ts';
 
 test('each of several processes exports its own, as an instance of one service', async (t) => {
   t.timeout(300_000);

@@ -1,0 +1,268 @@
+import { costOf, isCost, nanoPerUsd } from '../../catalogue/catalogue.ts';
+import type { NamedClient } from '../../config/config.ts';
+import type { Destination } from '../../config/destination.ts';
+import type { ClientBudget } from '../../config/schema.ts';
+import type { RequestAdmission } from '../../exchange.ts';
+import type { AdmissionRequest } from '../../feature.ts';
+import { promptTokens, type Usage } from '../../model/event.ts';
+import { fail } from '../../model/fault.ts';
+import type { RateLimit } from '../../model/rate-limit.ts';
+import type { ObservedAttempt, Watcher } from '../../observer.ts';
+import { accessOf, type ClientAccess } from '../../routing/client-access.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import type { Limiter, LimitGrant, LimitNeed, LimitRefusal } from './limiter.ts';
+import type { ClientUsage, UsageLedger } from './usage.ts';
+
+/** What requests of clients use, whichever gateway serves them. */
+export interface ClientServices {
+  readonly limiter: Limiter;
+  readonly usage: UsageLedger;
+}
+
+/** Tokens reserved for an answer whose request names no maximum. */
+const usualOutput = 4_096;
+
+/** The part of the limit of tokens that one answer may reserve: clients ask for far more than they use. */
+const mostReserved = 0.25;
+
+/** The most tokens that one request counts: a provider's count may be any number, and sums must stay exact. */
+const mostCounted = 2 ** 32;
+
+/** Bytes that are taken for a token where a provider counts none. The records of a stream have far more than their text. */
+const bytesPerToken = { data: 32, whole: 4 } as const;
+
+/** One request of a client with a key of its own: what it may use, what it takes of its limits, and what it used in the end. */
+export class ClientSession implements RequestAdmission, Watcher {
+  readonly #access: ClientAccess;
+  readonly #counts: ClientServices;
+  readonly #gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
+  readonly #preset: string | undefined;
+  readonly #use: AdmissionRequest['use'];
+  #need: LimitNeed | undefined;
+  #grant: LimitGrant | undefined;
+  #isAnswered = false;
+  #endPending: () => void = () => undefined;
+  #isFinished = false;
+  #isBroken = false;
+  /** Tokens of the answer, by its size. */
+  #estimate = 0;
+  #prompt = 0;
+  #output = 0;
+  /** Where the request was sent last. */
+  #destination: Destination | undefined;
+  readonly #startedAtMs = Date.now();
+  /** Nano-dollars, for tokens that the provider has counted. */
+  #cost = 0;
+  /** Tokens that `#cost` is for. */
+  #paid = { input: 0, output: 0 };
+
+  /** Throws an `unauthorized` fault if the client's key has been revoked. */
+  constructor(counts: ClientServices, name: string, { gateway, preset, use }: Omit<AdmissionRequest, 'namedClient'>) {
+    this.#access = accessOf(gateway.access, name);
+    this.#counts = counts;
+    this.#gateway = gateway;
+    this.#preset = preset;
+    this.#use = use;
+  }
+
+  get #name(): string {
+    return this.#access.client.name;
+  }
+
+  /** Whether answers show limits. */
+  get isLimited(): boolean {
+    const { requestsPerMinute, tokensPerMinute } = this.#limits;
+    return requestsPerMinute !== undefined || tokensPerMinute !== undefined;
+  }
+
+  get rates(): readonly RateLimit[] {
+    return this.#counts.limiter.rates(this.#name, this.#limits);
+  }
+
+  get #limits(): NamedClient['limits'] {
+    return this.#access.client.limits;
+  }
+
+  allowsModel(destination: Destination): boolean {
+    return this.#access.allowsModel(destination);
+  }
+
+  /**
+   * Takes what the request needs from the client's limits; returns a promise if other processes have to be asked. `maxTokens`: what
+   * the answer may have at most. Throws, or rejects with, `forbidden` for a destination or rule that isn't allowed, `rate-limited`
+   * beyond a limit, and `budget-exceeded`.
+   */
+  admit(
+    route: Destination & { readonly scenario: string },
+    { input, maxTokens = usualOutput }: { readonly input: number; readonly maxTokens?: number | undefined },
+    config: Pick<Gateway['config'], 'providers'>,
+  ): void | Promise<void> {
+    this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
+    const { budget } = this.#access.client;
+    if (!budget || this.#use === 'count') return this.#take(input, maxTokens);
+    const heard = this.#counts.usage.heard(this.#name, budget.per);
+    const takeInBudget = (): void | Promise<void> => {
+      this.#assertInBudget(budget);
+      return this.#take(input, maxTokens);
+    };
+    return heard ? heard.then(takeInBudget) : takeInBudget();
+  }
+
+  #take(input: number, maxTokens: number): void | Promise<void> {
+    const answers = this.#use === 'answer';
+    // Without a limit of tokens nothing needs to be reserved.
+    const { tokensPerMinute = input } = this.#limits;
+    const room = Math.max(0, tokensPerMinute - input);
+    const output = Math.min(maxTokens, room, Math.ceil(tokensPerMinute * mostReserved));
+    const need = answers ? { input, output, answers } : { input: 0, output: 0, answers };
+    const taken = this.#counts.limiter.take(this.#name, this.#limits, need);
+    return taken instanceof Promise ? taken.then((later) => this.#begin(later, need)) : this.#begin(taken, need);
+  }
+
+  #begin(taken: LimitGrant | LimitRefusal, need: LimitNeed): void {
+    if (taken.type === 'refusal') throwRefusal(this.#name, taken, need);
+    else if (this.#isFinished) {
+      // The client has left while other processes were asked.
+      taken.settle(0);
+    } else this.#keep(taken, need);
+  }
+
+  #keep(taken: LimitGrant, need: LimitNeed): void {
+    const { usage } = this.#counts;
+    const { budget } = this.#access.client;
+    this.#need = need;
+    usage.add(this.#name, { requests: 1 });
+    const cost = budget?.usd === undefined ? 0 : (this.#costOf({ input: need.input, output: 0 }) ?? 0);
+    this.#endPending = usage.addPending(this.#name, { tokens: need.input, cost });
+    this.#grant = taken;
+  }
+
+  /** In nano-dollars; `undefined` if it isn't known. */
+  #costOf(usage: Usage): number | undefined {
+    if (!this.#destination) return undefined;
+    const { modelFacts, catalogue } = this.#gateway;
+    const known = modelFacts(this.#destination);
+    if (!known.price) catalogue.wantPrices(this.#destination.provider);
+    const cost = costOf(usage, known, this.#startedAtMs);
+    return isCost(cost) ? cost : undefined;
+  }
+
+  /** Called for each destination that is tried. */
+  routed({ resolution: { provider: named, model } }: ObservedAttempt): void {
+    const provider = this.#gateway.config.providers.find(({ name }) => name === named.name);
+    this.#destination = provider && { provider, model };
+  }
+
+  /** Answers in progress may exceed a budget by what they write; their prompts are counted ahead. */
+  #assertInBudget({ tokens, usd, per }: ClientBudget): void {
+    const name = this.#name;
+    const { usage } = this.#counts;
+    const spent = usage.spent(name, per);
+    const pending = usage.pending(name);
+    const used =
+      tokens !== undefined && spent.tokens + pending.tokens >= tokens
+        ? `${tokens} tokens`
+        : usd !== undefined && spent.cost + pending.cost >= usd * nanoPerUsd
+          ? `${usd} USD`
+          : undefined;
+    if (used === undefined) return;
+    const { atMs, inMs } = usage.next(per);
+    const anew = `${new Date(atMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length)}Z`;
+    fail('budget-exceeded', `The client ${name} has used its ${used} per ${per}; they begin anew at ${anew}.`, {
+      code: 'budget_exceeded',
+      headers: { 'retry-after': String(Math.ceil(inMs / 1000)), 'x-should-retry': 'false' },
+    });
+  }
+
+  /** The upstream has accepted the request. */
+  answered(): void {
+    this.#isAnswered = true;
+  }
+
+  /** Called once per answer; several, if an attempt breaks off before its first byte. */
+  usage(usage: Usage): void {
+    this.#prompt = Math.min(mostCounted, this.#prompt + promptTokens(usage));
+    this.#output = Math.min(mostCounted, this.#output + (usage.output ?? 0));
+    const cost = this.#costOf(usage);
+    if (cost === undefined) return;
+    this.#cost += cost;
+    this.#paid.input += promptTokens(usage);
+    this.#paid.output += usage.output ?? 0;
+  }
+
+  /** The answer broke off. */
+  fault(): void {
+    this.#isBroken = true;
+  }
+
+  /** The client gets a fault, maybe within its answer. */
+  failed(): void {
+    this.#isBroken = true;
+  }
+
+  part(part: Parameters<NonNullable<Watcher['part']>>[0]): void {
+    if (part.type === 'data') this.#estimate += part.data.length / bytesPerToken.data;
+    else if (part.type === 'whole') this.#estimate += part.body.length / bytesPerToken.whole;
+  }
+
+  /** Ends the request. Only the first call counts. */
+  finished(status: number): void {
+    this.#isFinished = true;
+    const grant = this.#grant;
+    this.#grant = undefined;
+    if (!grant) return;
+    this.#endPending();
+    const used = this.#used(status);
+    grant.settle(used.input + used.output);
+    const unpaid = this.#unpaid(used);
+    const cost = this.#cost + (unpaid ?? 0);
+    if (used.input + used.output === 0 && cost === 0) return;
+    const unpriced = unpaid === undefined ? 1 : 0;
+    this.#counts.usage.add(this.#name, { ...used, cost, unpriced }, this.#access.client.budget?.per);
+  }
+
+  /** The cost of tokens that the provider hasn't counted, at their list price; `undefined` if that isn't known. */
+  #unpaid(used: Spent): number | undefined {
+    const input = Math.max(0, used.input - this.#paid.input);
+    const output = Math.max(0, used.output - this.#paid.output);
+    return input + output === 0 ? 0 : this.#costOf({ input, output });
+  }
+
+  /** The tokens that the request used. What the provider doesn't say, or hadn't said when the answer broke off, is estimated. */
+  #used(status: number): Spent {
+    if (!this.#isAnswered) return { input: this.#prompt, output: this.#output };
+    const input = this.#prompt > 0 ? this.#prompt : (this.#need?.input ?? 0);
+    const isWhole = this.#output > 0 && status !== clientClosed && !this.#isBroken;
+    return { input, output: isWhole ? this.#output : Math.max(this.#output, Math.ceil(this.#estimate)) };
+  }
+}
+
+/** Tokens of a request. */
+type Spent = Pick<ClientUsage, 'input' | 'output'>;
+
+const clientClosed = 499;
+
+const limitNames = {
+  requestsPerMinute: { code: 'requests_per_minute', text: 'requests per minute' },
+  tokensPerMinute: { code: 'tokens_per_minute', text: 'tokens per minute' },
+  streams: { code: 'streams', text: 'answers at a time' },
+} as const satisfies Record<LimitRefusal['limit'], object>;
+
+const throwRefusal = (client: string, { limit, waitMs, most }: LimitRefusal, { input }: LimitNeed): never => {
+  const { code, text } = limitNames[limit];
+  if (waitMs === undefined) {
+    fail('rate-limited', `The request has about ${input} tokens; the client ${client} may use ${most} ${text}.`, {
+      code,
+      headers: { 'x-should-retry': 'false' },
+    });
+  }
+  const seconds = Math.max(1, Math.ceil((waitMs ?? 0) / 1000));
+  return fail(
+    'rate-limited',
+    `The client ${client} has reached its limit of ${most} ${text}. Try again in ${seconds} s.`,
+    {
+      code,
+      headers: { 'retry-after': String(seconds) },
+    },
+  );
+};

@@ -1,0 +1,168 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { concat, concatMap, defer, EMPTY, from, map, type Observable, of, throwError, timer } from 'rxjs';
+import type { Backpressure } from '../../backpressure.ts';
+import { Exchange } from '../../exchange.ts';
+import type { ReplyPart } from '../../http/endpoint.ts';
+import { quietLogs } from '../../log/logs.ts';
+import { createLossCounter } from '../../loss-counter.ts';
+import { type Fault, FaultError } from '../../model/fault.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
+import type { ClientProtocol, Headers } from '../../model/protocol.ts';
+import { createPipeline } from '../../pipeline.ts';
+import { createSignatureCache } from '../../reasoning/signature-cache.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import type { Upstreams } from '../../upstream/upstreams.ts';
+import type { Capture, Chunk, RequestDetail, RequestSummary } from '../record/schema.ts';
+
+/** A capture that can be replayed. */
+interface Replayable {
+  readonly summary: RequestSummary;
+  readonly provider: string;
+  readonly model: string;
+  readonly asked: JsonObject;
+  readonly clientHeaders: Readonly<Record<string, string>>;
+  readonly recording: RecordedAnswer;
+}
+
+/** Settings of a replay. */
+interface ReplaySettings {
+  /** Id of the replay request. */
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly backpressure: Backpressure;
+  /** Client protocol of the recorded request. */
+  readonly recorded: ClientProtocol;
+  /** Client protocol of the reply. */
+  readonly client: ClientProtocol;
+  /** Speed factor relative to the recording; 0: without delays. */
+  readonly speed: number;
+  /** Absent: as recorded. */
+  readonly stream: boolean | undefined;
+}
+
+/** Reads a capture for replay; returns the reason for users if it can't be replayed. */
+export const readReplayable = ({ summary, capture }: RequestDetail): Replayable | string => {
+  if (!capture) return 'The request was not captured.';
+  const { client, upstream, timing } = capture;
+  const { provider, model } = summary;
+  if (!upstream || upstream.status === null || provider === undefined || model === undefined) {
+    return 'The capture holds no answer of an upstream.';
+  }
+  if (upstream.ended === 'abandoned')
+    return "The capture holds only a part of the upstream's answer: the client went before its end.";
+  if (capture.unasked && upstream.ended !== 'complete') {
+    return "The capture holds only the end of the upstream's answer: it was made because the request failed.";
+  }
+  if (upstream.truncated) return "The upstream's answer was too large to be kept whole, so it can't be played.";
+  if (client.truncated) return "The client's body was too large to be kept whole, so its answer can't be played.";
+  const asked = parseJson(client.body);
+  if (!isJsonObject(asked)) return "The client's body can't be read any more.";
+  const { status, responseHeaders: headers, fault } = upstream;
+  const atMs = (name: string): number => timing.find((mark) => mark.name === name)?.atMs ?? 0;
+  const headAtMs = atMs('upstreamHead');
+  return {
+    summary,
+    provider,
+    model,
+    asked,
+    clientHeaders: client.headers,
+    recording: {
+      status,
+      headers,
+      headMs: headAtMs - atMs('called'),
+      chunks: upstream.chunks.map((chunk) => ({ atMs: chunk.atMs - headAtMs, bytes: bytesOf(chunk) })),
+      fault: fault && faultFrom(fault),
+    },
+  };
+};
+
+/**
+ * Replays the recorded answer through the gateway's plan to that provider and model, for a client of `settings.client`. Calls
+ * no upstream, counts and logs nothing, and doesn't change the signature cache.
+ */
+export const replay = (replayable: Replayable, settings: ReplaySettings, gateway: Gateway): Observable<ReplyPart> => {
+  const { asked, recording, provider, model, clientHeaders, summary } = replayable;
+  const { id, startedAtMs, backpressure, recorded, client, speed, stream = summary.stream } = settings;
+  const named = { model: `${provider},${model}`, stream };
+  const body: JsonObject = client === recorded ? { ...asked, ...named } : named;
+  const playing: Gateway = {
+    ...gateway,
+    upstreams: playRecording(recording, speed),
+    log: quietLogs.app,
+    losses: createLossCounter(),
+    signatures: createSignatureCache(),
+  };
+  const exchange = new Exchange({
+    id,
+    seed: randomBytes(12).toString('hex'),
+    startedAtMs,
+    // The recorded request keeps its own protocol, regardless of the reply's.
+    client: { ...client, decodeRequest: (_, decoding) => recorded.decodeRequest({ ...asked, ...named }, decoding) },
+    body: Buffer.from(writeJson(body)),
+    clientHeader: (name) => clientHeaders[name],
+    backpressure,
+  });
+  return createPipeline(playing)(exchange).pipe(
+    map((part) =>
+      part.type === 'data' ? part : { ...part, headers: { ...part.headers, [replayHeader]: summary.id } },
+    ),
+  );
+};
+
+/** Response header with the id of the replayed request. */
+const replayHeader = 'x-junctor-replay';
+
+const bytesOf = ({ text, base64 }: Chunk): Uint8Array =>
+  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');
+
+/** A recording can only end with one of these faults. */
+const faultFrom = ({ kind, message }: NonNullable<NonNullable<Capture['upstream']>['fault']>): Fault => ({
+  kind: kind === 'upstream-timeout' || kind === 'upstream-garbled' ? kind : 'upstream-cut',
+  message,
+});
+
+/** A recorded upstream answer. */
+interface RecordedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Milliseconds from the call to the response head. */
+  readonly headMs: number;
+  readonly chunks: readonly {
+    /** Milliseconds since the response head. */
+    readonly atMs: number;
+    readonly bytes: Uint8Array;
+  }[];
+  /** The fault that ended the answer, if any. */
+  readonly fault: Fault | undefined;
+}
+
+/**
+ * Upstreams that answer every call with a recording, `speed` times as fast as recorded; 0: without delays. Ignores
+ * back-pressure, since recordings are small.
+ */
+export const playRecording = ({ status, headers, headMs, chunks, fault }: RecordedAnswer, speed: number): Upstreams => {
+  const end = fault ? throwError(() => new FaultError(fault)) : EMPTY;
+  const body = defer(() => {
+    const startedMs = performance.now();
+    return concat(
+      from(chunks).pipe(
+        concatMap(({ atMs, bytes }) => {
+          // All chunks use one clock, so that timer delays don't add up.
+          const waitMs = speed === 0 ? 0 : startedMs + atMs / speed - performance.now();
+          return delayed(waitMs, Buffer.from(bytes));
+        }),
+      ),
+      end,
+    );
+  });
+  return {
+    call: () => delayed(speed === 0 ? 0 : headMs / speed, { status, headers, body, drain: () => undefined }),
+    poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
+    close: async () => undefined,
+  };
+};
+
+const delayed = <T>(waitMs: number, value: T): Observable<T> =>
+  waitMs > 0 ? timer(waitMs).pipe(map(() => value)) : of(value);

@@ -1,0 +1,247 @@
+import { parseJson } from '../../model/json/json.ts';
+import { type Reader, reader } from '../../model/schema.ts';
+import { CaptureState, type MachinesHeard, type RequestSummary } from '../record/schema.ts';
+import { activityOf, ownActivity } from './activity.ts';
+import { captureText } from './captures.ts';
+import { type ClearScope, type History, maxSummaries, numberAt } from './history.ts';
+import {
+  ActivityAnswer,
+  type HistoryQuestion,
+  type HistoryReading,
+  RequestAnswer,
+  RequestsAnswer,
+} from './questions.ts';
+import { type Cursors, type HistoryMachines, type MachineAnswers, RecentAnswers } from './recent-answers.ts';
+
+/** The other processes of the service. */
+export interface HistoryPeers {
+  /** Whether there are or were any. */
+  readonly isShared: () => boolean;
+  /** The answers that came in time. */
+  readonly ask: (question: HistoryQuestion) => Promise<readonly string[]>;
+}
+
+/** What is known of one request. */
+interface FoundRequest {
+  /** JSON text of its capture. */
+  readonly capture: string | undefined;
+  readonly summary: RequestSummary | undefined;
+  readonly running: boolean;
+}
+
+/** The recent model requests of all processes and machines. They are asked when the history is read; nothing is collected. */
+export interface SharedHistory {
+  /** Up to `limit` ended requests with a number above `after`, newest first; only those of a client if one is named. */
+  readonly list: (
+    after: number,
+    limit: number,
+    client?: string,
+  ) => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
+  /**
+   * Returns what tells all ended requests at its first call, and then those that ended since the last one. Machines whose clocks
+   * differ, or that don't answer at times, miss none. Other machines are asked once a second at most.
+   */
+  readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
+  /** The request with this id, whichever process or machine has it. */
+  readonly find: (id: string) => Promise<FoundRequest>;
+  /** What goes on, and the traffic of the last minutes. `maxAgeMs`: how old the answers of other machines may be. */
+  readonly activity: (
+    minutes: number,
+    maxAgeMs?: number,
+  ) => Promise<ReturnType<typeof activityOf> & { readonly machines?: MachinesHeard }>;
+  /** The state of capturing on this machine; `on` switches it. */
+  readonly capture: (on?: boolean) => Promise<CaptureState>;
+  /** Removes all ended requests and captures of this machine. */
+  readonly clear: (scope: ClearScope) => Promise<void>;
+}
+
+/** Answers another process's question; `undefined`: there is nothing to say. */
+export const answerHistory = async (history: History, question: HistoryQuestion): Promise<string | undefined> => {
+  switch (question.kind) {
+    case 'requests':
+      return JSON.stringify(ownList(history, question));
+    case 'request': {
+      const found = await ownRequest(history, question.id);
+      return found.running || found.summary || found.capture ? JSON.stringify(found) : undefined;
+    }
+    case 'activity':
+      return JSON.stringify(ownActivity(history, Date.now(), question.minutes));
+    case 'capture':
+      return JSON.stringify(ownCapture(history, question.on));
+    case 'clear':
+      await history.clear(question.everything === true ? 'everything' : 'memory');
+      return undefined;
+    default:
+      return question satisfies never;
+  }
+};
+
+const answers = {
+  requests: reader(RequestsAnswer),
+  request: reader(RequestAnswer),
+  activity: reader(ActivityAnswer),
+  capture: reader(CaptureState),
+};
+
+/** The history of all processes and machines; without others, this one's. `switched` is told of each switch of capturing. */
+export const shareHistory = (
+  own: History,
+  peers: HistoryPeers | undefined,
+  machines: HistoryMachines | undefined,
+  switched: (on: boolean) => void,
+  nowMs?: () => number,
+): SharedHistory => {
+  const recent = machines && new RecentAnswers(machines, nowMs);
+  const isShared = (): boolean => (peers?.isShared() || machines?.isShared()) ?? false;
+  const ask = async <T>(question: HistoryQuestion, form: Reader<T>): Promise<readonly T[]> => {
+    if (!peers?.isShared()) return [];
+    return (await peers.ask(question)).map((text) => parseJson(text)).filter((answer) => form.matches(answer));
+  };
+  /** The answers of the other processes, and of the other machines with their names. */
+  const askAll = async <T>(question: HistoryReading, form: Reader<T>, maxAgeMs = 0) => {
+    const [near, far] = await Promise.all([
+      ask(question, form),
+      machines?.isShared() ? recent?.ask(question, maxAgeMs) : undefined,
+    ]);
+    return { near, far: far ? readAnswers(far, form) : [], ...(far && { machines: far.heard }) };
+  };
+  return {
+    async list(after, limit, client) {
+      // What ends from now on comes with the next look: the others answer a little earlier or later.
+      const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
+      const question = { kind: 'requests', after, until, limit, ...(client !== undefined && { client }) } as const;
+      const { near, far, ...heard } = await askAll(question, answers.requests);
+      const parts = [...near, ...far.map(withMachine), ownList(own, question)];
+      const newest = Math.max(...parts.map((part) => part.newest));
+      // Without an answer of the one that had the newest, the number would go back.
+      return { newest: isShared() ? Math.max(after, newest) : newest, requests: newestOf(parts, limit), ...heard };
+    },
+    follow() {
+      let after = 0;
+      let cursors: Cursors = new Map();
+      let taken: MachineAnswers | undefined;
+      return async () => {
+        const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
+        const question = { kind: 'requests', after, until, limit: maxSummaries } as const;
+        // Each machine has numbers of its own, up to its own time.
+        const elsewhere = { ...question, after: 0, until: Number.MAX_SAFE_INTEGER };
+        const [near, far] = await Promise.all([
+          ask(question, answers.requests),
+          machines?.isShared() ? recent?.ask(elsewhere, followMs, cursors) : undefined,
+        ]);
+        const heard = far && far !== taken ? readAnswers(far, answers.requests) : [];
+        taken = far;
+        const fresh = heard.map((one) => {
+          const { newest, requests } = withMachine(one);
+          return { newest, requests: requests.filter(({ n }) => n > (cursors.get(one.id) ?? 0)) };
+        });
+        cursors = movedBy(cursors, heard);
+        const here = [...near, ownList(own, question)];
+        after = Math.max(after, ...here.map(({ newest }) => newest));
+        return {
+          newest: after,
+          requests: newestOf([...here, ...fresh], maxSummaries),
+          ...(far && { machines: far.heard }),
+        };
+      };
+    },
+    async find(id) {
+      const here = await ownRequest(own, id);
+      const asked = here.capture === undefined ? await askAll({ kind: 'request', id }, answers.request) : undefined;
+      const elsewhere = (asked?.far ?? []).map(({ machine, answer }) => ({
+        ...answer,
+        summary: answer.summary && { ...answer.summary, machine },
+      }));
+      const all = [here, ...(asked?.near ?? []), ...elsewhere];
+      const compressed = all.find(({ capture }) => capture !== undefined)?.capture;
+      return {
+        capture: compressed === undefined ? undefined : await captureText(Buffer.from(compressed, 'base64')),
+        summary: all.find(({ summary }) => summary !== undefined)?.summary,
+        running: all.some(({ running }) => running),
+      };
+    },
+    async activity(minutes, maxAgeMs) {
+      const { near, far, ...heard } = await askAll({ kind: 'activity', minutes }, answers.activity, maxAgeMs);
+      const nowMs = Date.now();
+      const parts = [ownActivity(own, nowMs, minutes), ...near, ...far.map(({ answer }) => answer)];
+      return { ...activityOf(parts, nowMs, minutes), ...heard };
+    },
+    async capture(on) {
+      const here = ownCapture(own, on);
+      if (on !== undefined) switched(on);
+      const others = await ask({ kind: 'capture', ...(on !== undefined && { on }) }, answers.capture);
+      const all = [here, ...others];
+      const sum = (of: (state: CaptureState) => number): number => all.reduce((total, state) => total + of(state), 0);
+      return {
+        ...here,
+        kept: sum(({ kept }) => kept),
+        bytes: sum(({ bytes }) => bytes),
+        most: sum(({ most }) => most),
+      };
+    },
+    async clear(scope) {
+      await own.clear(scope);
+      await ask({ kind: 'clear', everything: scope === 'everything' }, answers.capture);
+    },
+  };
+};
+
+/** How often other machines are asked for a reader that follows, in milliseconds. */
+export const followMs = 1_000;
+
+interface MachineAnswer<T> {
+  readonly id: string;
+  readonly machine: string;
+  readonly answer: T;
+}
+
+const readAnswers = <T>({ answers: texts }: MachineAnswers, form: Reader<T>): readonly MachineAnswer<T>[] =>
+  texts.flatMap(({ id, machine, text }) => {
+    const answer = parseJson(text);
+    return form.matches(answer) ? [{ id, machine, answer }] : [];
+  });
+
+/** Machines whose cursors are kept; of others, everything is told once more. */
+const maxCursors = 200;
+
+const movedBy = (cursors: Cursors, heard: readonly MachineAnswer<RequestsAnswer>[]): Cursors => {
+  const next = new Map(cursors);
+  for (const { id, answer } of heard) {
+    const n = Math.max(next.get(id) ?? 0, answer.newest);
+    next.delete(id);
+    next.set(id, n);
+  }
+  return new Map([...next].slice(-maxCursors));
+};
+
+const withMachine = ({ machine, answer: { newest, requests } }: MachineAnswer<RequestsAnswer>): RequestsAnswer => ({
+  newest,
+  requests: requests.map((summary) => ({ ...summary, machine })),
+});
+
+const newestOf = (parts: readonly RequestsAnswer[], limit: number): RequestsAnswer['requests'] =>
+  parts
+    .flatMap(({ requests }) => requests)
+    .toSorted((one, other) => other.n - one.n)
+    .slice(0, limit);
+
+const ownList = (
+  history: History,
+  { after, until, limit, client }: Extract<HistoryQuestion, { kind: 'requests' }>,
+): RequestsAnswer => {
+  const requests = history.list(after, limit, client).filter(({ n }) => n <= until);
+  const newest = history.newest();
+  return { newest: newest <= until ? newest : (requests[0]?.n ?? after), requests };
+};
+
+const ownRequest = async (history: History, id: string): Promise<RequestAnswer> => {
+  const compressed = await history.captures.findCompressed(id);
+  const summary = history.find(id);
+  const running = history.inFlight().some(({ start }) => start.id === id);
+  return { ...(compressed && { capture: compressed.toString('base64') }), ...(summary && { summary }), running };
+};
+
+const ownCapture = ({ captures }: History, on: boolean | undefined): CaptureState => {
+  if (on !== undefined) captures.on = on;
+  return captures.state();
+};

@@ -1,0 +1,142 @@
+import Type, { type Static } from 'typebox';
+import { MachinesHeard } from '../record/schema.ts';
+
+const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+
+/** What requests came to. */
+const sums = {
+  requests: count(),
+  errors: count('Requests whose client got an error.'),
+  retries: count('Calls after the first one: at the same destination or at a fallback.'),
+  losses: count('Fields that conversions lost.'),
+  input: count('Tokens that were neither read from nor written to a cache.'),
+  cacheRead: count(),
+  cacheWrite: count(),
+  output: count('Tokens of answers, reasoning included.'),
+  reasoning: count('The part of `output` spent on reasoning.'),
+  cost: count('Billionths of a USD, at the prices that were known when the requests ended.'),
+  unpriced: count('Requests that may have cost something unknown: if any, `cost` is the least that all cost.'),
+  saved: Type.Integer({
+    description:
+      'Billionths of a USD by which the same tokens would have cost more at `Router.default`; negative: less.',
+  }),
+  uncompared: count('Requests that may have cost something, for which one of both costs is unknown.'),
+  uncounted: count('Requests whose tokens the upstream did not report in full.'),
+};
+
+export const UsageSums = Type.Object(sums);
+export type UsageSums = Static<typeof UsageSums>;
+
+export const noUsage: UsageSums = {
+  requests: 0,
+  errors: 0,
+  retries: 0,
+  losses: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  cost: 0,
+  unpriced: 0,
+  saved: 0,
+  uncompared: 0,
+  uncounted: 0,
+};
+
+const counts = Type.Record(Type.String(), count());
+
+/** How many requests took how long, by class of time. */
+export const UsageTimes = Type.Object({ firstByte: counts, duration: counts, overhead: counts });
+export type UsageTimes = Static<typeof UsageTimes>;
+
+const percentiles = (description: string) =>
+  Type.Optional(
+    Type.Object(
+      { p50: Type.Number(), p95: Type.Number(), p99: Type.Number() },
+      { description: `${description}, in milliseconds, within 12 %. Absent: unknown.` },
+    ),
+  );
+
+/** What requests came to, and how long they took. */
+const figures = {
+  ...sums,
+  firstByteMs: percentiles('From the arrival of the body to the first byte of the answer'),
+  durationMs: percentiles('From the arrival of the body to the end'),
+  overheadMs: percentiles("The gateway's own time to the first byte"),
+};
+
+export const UsageFigures = Type.Object(figures);
+export type UsageFigures = Static<typeof UsageFigures>;
+
+/** What requests of one name came to in one step; an empty name is none. */
+const UsageCell = Type.Object({
+  from: Type.Union([Type.String(), Type.Null()]),
+  name: Type.String(),
+  sums: UsageSums,
+  times: UsageTimes,
+});
+export type UsageCell = Static<typeof UsageCell>;
+
+/** What another machine answers. */
+export const UsageCells = Type.Immutable(Type.Array(UsageCell));
+
+/** What a bucket's requests of one kind came to; an empty name is none. */
+export const UsageRow = Type.Object({
+  protocol: Type.String(),
+  scenario: Type.String(),
+  provider: Type.String(),
+  model: Type.String(),
+  client: Type.String(),
+  ...sums,
+  // Files of earlier versions lack these.
+  losses: Type.Optional(sums.losses),
+  times: Type.Optional(UsageTimes),
+});
+export type UsageRow = Static<typeof UsageRow>;
+
+export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
+export type UsageGroup = Static<typeof UsageGroup>;
+
+export const UsageStep = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
+export type UsageStep = Static<typeof UsageStep>;
+
+/** What is counted together: a bucket is 5 seconds, a minute or an hour. */
+export const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
+export type UsageUnit = Static<typeof UsageUnit>;
+
+/** What another machine is asked of its usage, from buckets of one unit: times in milliseconds since 1970. */
+export const UsageQuery = Type.Object({
+  fromMs: Type.Integer(),
+  toMs: Type.Integer(),
+  by: UsageGroup,
+  step: UsageStep,
+  unit: UsageUnit,
+});
+export type UsageQuery = Static<typeof UsageQuery>;
+
+/** `GET /api/usage`. */
+export const UsageReport = Type.Object({
+  from: Type.String({ description: 'The start of the first minute or hour.' }),
+  to: Type.String({ description: 'The end of the time asked for.' }),
+  by: UsageGroup,
+  step: UsageStep,
+  machines: Type.Optional(MachinesHeard),
+  total: UsageFigures,
+  rows: Type.Immutable(
+    Type.Array(
+      Type.Object({
+        from: Type.Union([Type.String(), Type.Null()], {
+          description: 'The start of the 5 seconds, minute, hour, day or month in UTC; null without steps.',
+        }),
+        name: Type.Union([Type.String(), Type.Null()], {
+          description:
+            'Of a model with its provider: `provider,model`. Null: none. `other`: what is summed up beyond the bounds.',
+        }),
+        ...figures,
+      }),
+      { description: 'By time; then the highest cost first.' },
+    ),
+  ),
+});
+export type UsageReport = Static<typeof UsageReport>;

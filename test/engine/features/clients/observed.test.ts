@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { until } from '../../../support/until.ts';
+import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
+
+interface Summary {
+  readonly client?: string;
+  readonly status: number;
+  readonly captured: boolean;
+}
+
+test('the client is in the history, the metrics, the log and captures, and its key in none of them', async (t) => {
+  const { gateway, admin } = await clientRig(t, [client('team-a', { models: ['small'] }), client('team-b')], {
+    more: { LOG: true },
+  });
+  const { baseUrl, home } = gateway;
+  await admin('/api/capture');
+  await fetch(`${baseUrl}/api/capture`, { method: 'POST', headers: { 'x-api-key': adminKey }, body: '{"on":true}' });
+  await sdkAsks.messages(baseUrl, keyOf('team-a'), 'any');
+  await sdkAsks.chat(baseUrl, keyOf('team-a'), 'p,large');
+  await sdkAsks.responses(baseUrl, keyOf('team-b'), 'any');
+  await sdkAsks.chat(baseUrl, adminKey, 'any');
+
+  const list = async (query: string): Promise<readonly Summary[]> =>
+    JSON.parse(await (await admin(`/api/requests${query}`)).text()).requests;
+  await until(async () => (await list('')).length === 4);
+  t.deepEqual(
+    (await list('')).map(({ client: name, status }) => [name, status]),
+    [
+      [undefined, 200],
+      ['team-b', 200],
+      ['team-a', 403],
+      ['team-a', 200],
+    ],
+  );
+  t.is((await list('?client=team-a')).length, 2);
+  t.is((await list('?client=team-a&limit=1')).length, 1);
+  t.is((await list('?client=unknown')).length, 0);
+
+  const metrics = await (await admin('/metrics')).text();
+  t.regex(metrics, /requests_total\{route="messages",.*status="200",client="team-a"\} 1/);
+  t.regex(metrics, /requests_total\{route="chat",.*status="403",client="team-a"\} 1/);
+  t.regex(metrics, /requests_total\{route="chat",.*status="200"\} 1/, 'the administrator has no label');
+  t.regex(metrics, /tokens_total\{provider="p",type="output",client="team-b"\} 1/);
+
+  const logs = join(home, 'logs');
+  const text = (): string =>
+    readdirSync(logs, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+      .join('\n');
+  await until(() => (text().match(/"namedClient":"team-[ab]"/g) ?? []).length >= 3);
+  const everything = [text(), metrics, await (await admin('/api/requests')).text()];
+  const captures: readonly { readonly id: string }[] = JSON.parse(everything[2] ?? '').requests;
+  for (const { id } of captures) everything.push(await (await admin(`/api/requests/${id}`)).text());
+  t.regex(everything.join(), /"summary":\{.*?"client":"team-a"/);
+  for (const name of ['team-a', 'team-b']) t.false(everything.join().includes(keyOf(name)), name);
+});
+
+test('a request in flight names its client', async (t) => {
+  const { gateway, upstream, admin } = await clientRig(t, [client('team-a')], { script: () => 'never' });
+  const leaving = new AbortController();
+  const asked = fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-api-key': keyOf('team-a') },
+    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Hello' }] }),
+    signal: leaving.signal,
+  }).catch(() => undefined);
+  await until(() => upstream.requests.length === 1);
+  const activity = JSON.parse(await (await admin('/api/activity')).text());
+  t.is(activity.inFlight[0].client, 'team-a');
+  leaving.abort();
+  await asked;
+});
+
+test('without CLIENTS no series has a label for clients', async (t) => {
+  const { gateway } = await clientRig(t, [], { more: { APIKEY: undefined, CLIENTS: undefined } });
+  t.is((await sdkAsks.chat(gateway.baseUrl, 'any', 'any')).status, 200);
+  const metrics = await (await fetch(`${gateway.baseUrl}/metrics`)).text();
+  t.regex(metrics, /junctor_requests_total\{route="chat"/);
+  t.notRegex(metrics, /client="/);
+});

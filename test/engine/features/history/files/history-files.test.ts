@@ -1,0 +1,212 @@
+import { appendFile, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { HistorySearch } from '../../../../../engine/features/history/files/search-history.ts';
+import { openHistoryFiles } from '../../../../../engine/features/history/files/write-history.ts';
+import type { EndedRequest } from '../../../../../engine/features/record/show-ended.ts';
+
+const request = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => ({
+  n: 1,
+  id,
+  startedAtMs: 5,
+  path: '/v1/messages',
+  preset: undefined,
+  protocol: 'messages',
+  namedClient: undefined,
+  session: undefined,
+  tools: [],
+  turns: 1,
+  asked: 'any',
+  stream: true,
+  scenario: 'default',
+  reason: undefined,
+  pool: undefined,
+  provider: 'p',
+  model: 'm',
+  status: 200,
+  fault: undefined,
+  usage: { input: 10, output: 2 },
+  cost: undefined,
+  defaultCost: undefined,
+  firstByteMs: 3,
+  durationMs: 4,
+  overheadMs: 1,
+  losses: [],
+  lossCount: 0,
+  failed: [],
+  relayed: { request: false, reply: false },
+  captured: false,
+  calls: 1,
+  isFailed: false,
+  mayCost: true,
+  ...more,
+});
+
+const dayMs = 86_400_000;
+
+/** Processes that run, by number, in a folder; the clock is theirs. */
+class Machine {
+  readonly alive = new Set<number>();
+  readonly warnings: string[] = [];
+  readonly folder: string;
+  bounds = { days: 30, bytes: 1_000_000 };
+  nowMs = Date.now();
+  #starts = 0;
+  readonly #search: HistorySearch;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.#search = new HistorySearch(folder);
+  }
+
+  start(pid: number) {
+    this.#starts += 1;
+    this.alive.add(pid);
+    return openHistoryFiles({
+      folder: this.folder,
+      bounds: () => this.bounds,
+      log: { warn: (message) => void this.warnings.push(message) },
+      nowMs: () => this.nowMs,
+      isAlive: (other) => this.alive.has(other),
+      everyMs: 1_000_000,
+      fileBytes: 2_000,
+      process: { pid, startedAtMs: this.#starts },
+    });
+  }
+
+  /** The ids that a search finds, page by page. */
+  async pages(limit: number, maxBytes = 1_000_000, more: object = {}): Promise<readonly string[]> {
+    const pages: string[] = [];
+    let before: string | undefined;
+    do {
+      const found = await this.#search.find({ matches: () => true, ...more }, { limit, maxBytes }, before);
+      pages.push(found.requests.map(({ id }) => id).join(' '));
+      before = found.next;
+    } while (before !== undefined);
+    return pages;
+  }
+
+  async ids(more: object = {}): Promise<string> {
+    return (await this.pages(1_000, 1_000_000, more)).join(' ').trim();
+  }
+
+  names(): Promise<readonly string[]> {
+    return readdir(this.folder).catch(() => []);
+  }
+}
+
+const machineOf = async (t: ExecutionContext): Promise<Machine> => {
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-history-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return new Machine(join(folder, 'history'));
+};
+
+test('requests of several processes and starts come back newest first, in pages of any size, each once', async (t) => {
+  const machine = await machineOf(t);
+  const started = await Promise.all([1, 2, 3].map((pid) => machine.start(pid)));
+  const ids: string[] = [];
+  for (let n = 0; n < 60; n += 1) {
+    // Several end within a millisecond.
+    if (n % 3 === 0) machine.nowMs += 1;
+    const id = `r${n}`;
+    ids.push(id);
+    started[(n * 7) % 3]?.add(request(id));
+    if (n % 10 === 9) await Promise.all(started.map((one) => one.write()));
+  }
+  await Promise.all(started.map((one) => one.close()));
+  t.true((await machine.names()).length > 6, 'files have a bound');
+  const all = (await machine.ids()).split(' ');
+  t.deepEqual(all.toSorted(), ids.toSorted());
+  const order = all.map((id) => Math.floor(Number(id.slice(1)) / 3));
+  t.deepEqual(
+    order,
+    order.toSorted((one, other) => other - one),
+  );
+  for (const limit of [1, 7, 59, 60]) t.is((await machine.pages(limit)).join(' ').trim(), all.join(' '), `${limit}`);
+  t.is((await machine.pages(1_000, 1)).filter((page) => page !== '').length, 60, 'a search has a bound');
+  t.deepEqual(machine.warnings, []);
+});
+
+test('a span is found by halves, and a file that was cut off or has foreign lines is read as far as it goes', async (t) => {
+  const machine = await machineOf(t);
+  machine.bounds = { days: 30, bytes: 100_000_000 };
+  const first = machine.nowMs;
+  const history = await openHistoryFiles({
+    folder: machine.folder,
+    bounds: () => machine.bounds,
+    log: { warn: (message) => void machine.warnings.push(message) },
+    nowMs: () => machine.nowMs,
+    isAlive: () => true,
+    everyMs: 1_000_000,
+  });
+  for (let n = 0; n < 2_000; n += 1) {
+    history.add(request(`r${n}`, { asked: 'x'.repeat(n % 200) }));
+    machine.nowMs += 1;
+    if (n % 500 === 499) await history.write();
+  }
+  await history.close();
+  const [name = ''] = await machine.names();
+  await appendFile(join(machine.folder, name), 'foreign\n{"endedAt":9999999999999,"n":1}\n{"endedAt":99999999999');
+  t.is((await machine.ids()).split(' ').length, 2_000);
+  for (const n of [0, 1, 3, 700, 1_999]) {
+    t.is(await machine.ids({ fromMs: first + n, toMs: first + n }), `r${n}`);
+    t.is((await machine.ids({ toMs: first + n })).split(' ').length, n + 1);
+  }
+  t.is(await machine.ids({ fromMs: first + 5_000 }), '');
+  t.is(await machine.ids({ hint: '"r77"' }), 'r77');
+  await t.throwsAsync(
+    () => new HistorySearch(machine.folder).find({ matches: () => true }, { limit: 1, maxBytes: 1 }, 'x'),
+    {
+      message: /before must be/,
+    },
+  );
+});
+
+test('age and size have bounds, and nothing that another process may still write is removed', async (t) => {
+  const machine = await machineOf(t);
+  const idle = await machine.start(1);
+  idle.add(request('idle'));
+  await idle.write();
+  machine.bounds = { days: 30, bytes: 10_000 };
+  const busy = await machine.start(2);
+  for (let n = 0; n < 200; n += 1) {
+    machine.nowMs += 1;
+    busy.add(request(`r${n}`));
+    await busy.write();
+  }
+  const left = (await machine.ids()).split(' ');
+  t.true(left.length < 60 && left.includes('r199') && left.includes('idle'), left.join());
+  await busy.close();
+  machine.alive.delete(2);
+  const old = new Date(machine.nowMs - 31 * dayMs);
+  for (const name of await machine.names()) await utimes(join(machine.folder, name), old, old);
+  await machine.start(3);
+  t.is(await machine.ids(), 'idle');
+  await idle.clear();
+  t.is(await machine.ids(), '');
+  idle.add(request('later'));
+  await idle.write();
+  t.is(await machine.ids(), 'later');
+  machine.bounds = { days: 0, bytes: 10_000 };
+  idle.add(request('none'));
+  await idle.close();
+  t.is(await machine.ids(), 'later');
+  await machine.start(1);
+  t.is(await machine.ids(), '', 'what is no longer to be kept is removed');
+});
+
+test('a folder in the place of a file fails no search and no cleaning', async (t) => {
+  const machine = await machineOf(t);
+  const one = await machine.start(1);
+  one.add(request('kept'));
+  await one.close();
+  await mkdir(join(machine.folder, '1.1-1.jsonl', 'in'), { recursive: true });
+  t.is(await machine.ids(), 'kept');
+  machine.alive.delete(1);
+  const two = await machine.start(2);
+  await two.clear();
+  await two.close();
+  t.is(await machine.ids(), '');
+  t.deepEqual(machine.warnings, ['an entry of the history is no file and is ignored']);
+});

@@ -1,0 +1,146 @@
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { readUsageQuery, usageCsv, usageReport } from '../../../../engine/features/usage/report.ts';
+import { noUsage, type UsageRow } from '../../../../engine/features/usage/schema.ts';
+
+type UsageParams = Parameters<typeof readUsageQuery>[0];
+
+const nowMs = Date.parse('2026-03-01T12:30:00Z');
+
+const row = (more: Partial<UsageRow>): UsageRow => ({
+  protocol: 'chat',
+  scenario: 'default',
+  provider: 'p',
+  model: 'm',
+  client: '',
+  ...noUsage,
+  requests: 1,
+  ...more,
+});
+
+type Buckets = Readonly<Record<string, readonly UsageRow[]>>;
+
+const folderOf = async (t: ExecutionContext, hours: Buckets, minutes: Buckets = {}): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'junctor-report-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(folder, { recursive: true });
+  for (const [hour, rows] of Object.entries(hours)) {
+    const id = `${hour}.1-1`;
+    await writeFile(join(folder, `${id}.json`), JSON.stringify({ id, rows }));
+  }
+  for (const [minute, rows] of Object.entries(minutes)) {
+    const line = JSON.stringify({ id: `${minute}.1-1`, rows });
+    await appendFile(join(folder, `${minute.slice(0, 'yyyy-mm-dd'.length)}.jsonl`), `${line}\n`);
+  }
+  return folder;
+};
+
+const hours = {
+  '2026-02-27T23': [row({ cost: 5, client: 'a' }), row({ cost: 9, model: 'n', scenario: 'think' })],
+  '2026-02-28T00': [row({ cost: 1, provider: '', model: '', scenario: '', protocol: 'messages', unpriced: 1 })],
+  '2026-03-01T12': [row({ cost: 2, provider: 'q' }), row({ cost: 3, client: 'a' })],
+};
+
+const minutes = {
+  '2026-02-27T12:30': [row({ cost: 40 })],
+  '2026-03-01T11:29': [row({ cost: 10 })],
+  '2026-03-01T11:30': [row({ cost: 20 })],
+  '2026-03-01T12:29': [row({ cost: 30 })],
+};
+
+/** Parameters, and the rows as `from name requests cost`. */
+const reports: readonly (readonly [params: UsageParams, rows: readonly string[]])[] = [
+  [{}, ['- p,n 1 9', '- p,m 2 8', '- q,m 1 2', '- null 1 1']],
+  [{ by: 'provider' }, ['- p 3 17', '- q 1 2', '- null 1 1']],
+  [{ by: 'client' }, ['- null 3 12', '- a 2 8']],
+  [{ by: 'scenario' }, ['- default 3 10', '- think 1 9', '- null 1 1']],
+  [
+    { by: 'protocol', step: 'month' },
+    ['2026-02-01T00 chat 2 14', '2026-02-01T00 messages 1 1', '2026-03-01T00 chat 2 5'],
+  ],
+  [{ by: 'protocol', step: 'day', from: '36h' }, ['2026-02-28T00 messages 1 1', '2026-03-01T00 chat 2 5']],
+  [{ by: 'protocol', step: 'hour', from: '2026-02-27', to: '2026-02-28' }, ['2026-02-27T23 chat 2 14']],
+  [
+    { by: 'protocol', step: 'day', from: '2026-02-28T00:59Z', to: '2026-02-28T01:00:00.000Z' },
+    ['2026-02-28T00 messages 1 1'],
+  ],
+  [{ by: 'protocol', from: '7h' }, ['- chat 2 5']],
+  [{ by: 'protocol', from: '6h' }, ['- chat 3 60']],
+  [{ by: 'protocol', from: '1h' }, ['- chat 2 50']],
+  [
+    { by: 'protocol', step: 'minute', from: '2026-03-01T11:29:59Z', to: '2026-03-01T11:30:00.001Z' },
+    ['2026-03-01T11:29 chat 1 10', '2026-03-01T11:30 chat 1 20'],
+  ],
+  [{ by: 'protocol', step: 'minute', from: '48h', to: '2026-03-01' }, ['2026-02-27T12:30 chat 1 40']],
+];
+
+for (const [params, expected] of reports) {
+  test(`sums by ${JSON.stringify(params)}`, async (t) => {
+    const { rows, total } = await usageReport(await folderOf(t, hours, minutes), readUsageQuery(params, nowMs));
+    const shown = rows.map(
+      ({ from, name, requests, cost }) => `${from?.replace(/(:00)?:00\.000Z$/, '') ?? '-'} ${name} ${requests} ${cost}`,
+    );
+    t.deepEqual(shown, expected);
+    t.is(
+      total.cost,
+      rows.reduce((sum, { cost }) => sum + cost, 0),
+    );
+  });
+}
+
+const refused: readonly (readonly [params: UsageParams, message: RegExp])[] = [
+  [{ from: 'yesterday' }, /^since must be a time/],
+  [{ from: '' }, /^since must be a time/],
+  [{ from: '2026-02-31T99:00Z' }, /^since must be a time/],
+  [{ to: '7' }, /^to must be a time/],
+  [{ from: '2026-03-01', to: '2026-03-01' }, /^since must be before to/],
+  [{ by: 'models' }, /^by must be one of model, provider/],
+  [{ step: 'week' }, /^step must be one of 5s, minute, hour/],
+  [{ step: 'hour', from: '40d' }, /^step must be day, month or none beyond 31 days/],
+  [{ step: '5s', from: '2h' }, /^step must be minute, hour, day, month or none beyond the last hour/],
+  [{ step: 'minute', from: '49h' }, /^step must be hour, day, month or none beyond the last 2 days/],
+  [{ step: 'minute', from: '50h', to: '2026-03-01' }, /^step must be hour/],
+  [{ step: 'minute', from: '1d', to: '2026-03-05' }, /^step must be hour/],
+];
+
+for (const [params, message] of refused) {
+  test(`refuses ${JSON.stringify(params)}`, (t) => {
+    t.throws(() => readUsageQuery(params, nowMs, { from: 'since' }), { message });
+  });
+}
+
+test('CSV: names can neither break a row nor become a formula', async (t) => {
+  const names = ['=1+1', '+1', '-1', '@x', 'a"b', 'a,b', 'a\nb', '\ttab', 'plain'];
+  const folder = await folderOf(t, { '2026-03-01T12': names.map((client, cost) => row({ client, cost: 100 - cost })) });
+  const report = await usageReport(folder, readUsageQuery({ by: 'client' }, nowMs));
+  const [head, ...lines] = usageCsv(report).trimEnd().split('\r\n');
+  t.is(
+    head,
+    'from,client,requests,errors,retries,losses,input,cacheRead,cacheWrite,output,reasoning,unpriced,uncompared,uncounted,costUsd,savedUsd,' +
+      'firstByteMs.p50,firstByteMs.p95,firstByteMs.p99,durationMs.p50,durationMs.p95,durationMs.p99,' +
+      'overheadMs.p50,overheadMs.p95,overheadMs.p99',
+  );
+  t.deepEqual(
+    lines.map((line) => line.slice(1, line.indexOf(',1,0,0'))),
+    ["'=1+1", "'+1", "'-1", "'@x", '"a""b"', '"a,b"', '"a\nb"', "'\ttab", 'plain'],
+  );
+  t.regex(lines[0] ?? '', /,0\.000000100,0\.000000000,{9}$/);
+});
+
+test('a report has 20,000 rows of their own; what comes beyond is summed up', async (t) => {
+  const day = (n: number): string => new Date(Date.UTC(2026, 1, 1) + n * 3_600_000).toISOString().slice(0, 13);
+  const many = Object.fromEntries(
+    Array.from({ length: 24 }, (_, n) => [day(n), Array.from({ length: 1_000 }, (_, m) => row({ model: `m${m}` }))]),
+  );
+  const query = readUsageQuery({ step: 'hour' }, nowMs);
+  const { rows, total } = await usageReport(await folderOf(t, many), query);
+  t.is(total.requests, 24_000);
+  t.is(
+    rows.reduce((sum, { requests }) => sum + requests, 0),
+    24_000,
+  );
+  t.true(rows.length <= 20_024, String(rows.length));
+  t.true(rows.some(({ name }) => name === 'other'));
+});
