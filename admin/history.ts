@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import type { Gate } from '../engine/backpressure.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/features/history/files/search-history.ts';
-import { hasFailed } from '../engine/features/history/history.ts';
 import type { SharedHistory } from '../engine/features/history/shared-history.ts';
 import { HistoryExtent, HistoryPage, type KeptRequest } from '../engine/features/record/schema.ts';
 import { readTime } from '../engine/features/usage/report.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
+import { hasFailed } from '../engine/request-record.ts';
 import { adminRoute, done, gated, jsonRoute, readNumber } from './endpoint.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 import { Outcome } from './schema.ts';

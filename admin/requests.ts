@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { maxSummaries } from '../engine/features/history/history.ts';
 import type { SharedHistory } from '../engine/features/history/shared-history.ts';
+import { maxSummaries } from '../engine/features/record/record-lines.ts';
 import { Activity, CaptureState, RequestDetail, RequestList } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { HistoryFilter } from '../engine/features/history/files/search-history.ts';
-import { maxSummaries } from '../engine/features/history/history.ts';
 import { sessionsOf } from '../engine/features/history/sessions.ts';
 import type { SharedHistory } from '../engine/features/history/shared-history.ts';
+import { maxSummaries } from '../engine/features/record/record-lines.ts';
 import { type KeptRequest, SessionDetail, SessionList } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail } from '../engine/model/fault.ts';

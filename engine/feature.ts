@@ -1,25 +1,9 @@
-import type { ReplyProgress, RequestAdmission } from './exchange.ts';
+import type { RequestAdmission } from './exchange.ts';
 import type { DocumentedRoute } from './http/documented-route.ts';
-import type { HttpRequest } from './http/endpoint.ts';
 import type { Metric } from './metric.ts';
-import type { ClientProtocol } from './model/protocol.ts';
 import type { TraceCarrier, Watcher } from './observer.ts';
+import type { RequestFollower, RequestRecord } from './request-record.ts';
 import type { Gateway } from './routing/gateway.ts';
-
-/** A model request as it begins. */
-export interface RequestStart {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly startedAtMs: number;
-  readonly preset: string | undefined;
-  readonly client: ClientProtocol;
-  /** The client whose own key it carries. */
-  readonly namedClient: string | undefined;
-  readonly progress: ReplyProgress;
-  readonly gateway: Gateway;
-  /** Its body is there until the upstream accepts the call. */
-  readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
-}
 
 /** Watches one request. One that has `callHeaders` adds them to the request's upstream calls. */
 export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
@@ -41,8 +25,10 @@ export interface AdmissionRequest {
  * Each member is optional, and what is absent costs nothing. Called in the order of the list of features.
  */
 export interface Feature {
-  /** Called when a model request begins; `undefined`: it isn't watched. */
-  readonly watch?: (request: RequestStart) => RequestWatcher | undefined;
+  /** Follows all model requests. */
+  readonly follow?: RequestFollower;
+  /** Called when a model request begins, for what needs an object of its own per request; `undefined`: it isn't watched. */
+  readonly watch?: (record: RequestRecord) => RequestWatcher | undefined;
   /**
    * Decides what a client with a key of its own may use; `undefined`: anything. The only member that may refuse a request. Throws an
    * `unauthorized` fault if the key has been revoked since the request's head arrived.

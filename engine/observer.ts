@@ -26,9 +26,10 @@ export interface Observer {
   readonly answered: (passThrough: PassThrough) => void;
   /** A chunk of the upstream's answer has arrived. Called per chunk. */
   readonly chunk: () => void;
-  readonly usage: (usage: Usage) => void;
+  /** The upstream's counts of tokens; once per answer. */
+  readonly counted: (usage: Usage) => void;
   /** A fault occurred. The same fault object counts once, even if reported several times. */
-  readonly fault: (fault: Fault) => void;
+  readonly faulted: (fault: Fault) => void;
   /** A stage of the graph has failed; `cause` is what it threw. */
   readonly stageFailed: (fault: Fault, cause: unknown) => void;
   /** An attempt has failed; something else is tried, or the client gets the first destination's fault. */
@@ -190,12 +191,12 @@ export class Observers implements Observer {
     for (const watcher of this.#watchers) watcher.chunk?.();
   }
 
-  usage(usage: Usage): void {
-    for (const watcher of this.#watchers) watcher.usage?.(usage);
+  counted(usage: Usage): void {
+    for (const watcher of this.#watchers) watcher.counted?.(usage);
   }
 
-  fault(fault: Fault): void {
-    for (const watcher of this.#watchers) watcher.fault?.(fault);
+  faulted(fault: Fault): void {
+    for (const watcher of this.#watchers) watcher.faulted?.(fault);
   }
 
   stageFailed(fault: Fault, cause: unknown): void {

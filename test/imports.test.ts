@@ -119,7 +119,14 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
   // Around serving requests: features, which the data plane knows by their port alone.
-  ['engine/feature.ts', below('exchange.ts', 'metric.ts', 'observer.ts', 'http/', 'model/', 'routing/')],
+  [
+    'engine/request-record.ts',
+    [...below('exchange.ts', 'observer.ts', 'catalogue/', 'http/', 'model/', 'routing/'), 'node:'],
+  ],
+  [
+    'engine/feature.ts',
+    below('exchange.ts', 'metric.ts', 'observer.ts', 'request-record.ts', 'http/', 'model/', 'routing/'),
+  ],
   [
     'engine/features/clients/',
     [
@@ -144,6 +151,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/features/metrics/',
       ...below(
+        'request-record.ts',
         'features/record/',
         'feature.ts',
         'metric.ts',
@@ -163,6 +171,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/features/telemetry/',
       ...below(
+        'request-record.ts',
         'features/record/',
         'backpressure.ts',
         'feature.ts',
@@ -184,7 +193,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/features/record/',
       'engine/features/record/',
-      ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
+      ...below(
+        'request-record.ts',
+        'backpressure.ts',
+        'exchange.ts',
+        'memory-budget.ts',
+        'observer.ts',
+        'pipeline.ts',
+        'http/',
+        'log/',
+      ),
       ...below('model/', 'reasoning/'),
       ...below(
         'catalogue/',
@@ -207,7 +225,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/features/history/',
       'engine/features/record/',
-      ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
+      ...below(
+        'request-record.ts',
+        'backpressure.ts',
+        'exchange.ts',
+        'memory-budget.ts',
+        'observer.ts',
+        'pipeline.ts',
+        'http/',
+        'log/',
+      ),
       ...below('model/', 'reasoning/'),
       ...below(
         'catalogue/',
@@ -230,7 +257,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/features/usage/',
       'engine/features/record/',
-      ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
+      ...below(
+        'request-record.ts',
+        'backpressure.ts',
+        'exchange.ts',
+        'memory-budget.ts',
+        'observer.ts',
+        'pipeline.ts',
+        'http/',
+        'log/',
+      ),
       ...below('model/', 'reasoning/'),
       ...below(
         'catalogue/',
@@ -252,7 +288,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/features/',
     [
       '.',
-      ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
+      ...below(
+        'request-record.ts',
+        'backpressure.ts',
+        'exchange.ts',
+        'memory-budget.ts',
+        'observer.ts',
+        'pipeline.ts',
+        'http/',
+        'log/',
+      ),
       ...below('model/', 'reasoning/'),
       ...below(
         'catalogue/',
@@ -274,7 +319,17 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/endpoints/',
     [
       'engine/endpoints/',
-      ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'config/', 'http/', 'log/', 'model/'),
+      ...below(
+        'request-record.ts',
+        'backpressure.ts',
+        'exchange.ts',
+        'observer.ts',
+        'pipeline.ts',
+        'config/',
+        'http/',
+        'log/',
+        'model/',
+      ),
       ...below('catalogue/', 'feature.ts', 'loss-counter.ts', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
       'rxjs',
       'node:',
@@ -287,6 +342,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'admin/',
       ...below(
+        'request-record.ts',
         'backpressure.ts',
         'catalogue/',
         'config/',
@@ -345,6 +401,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/service/',
       ...below(
+        'request-record.ts',
         'loss-counter.ts',
         'feature.ts',
         'metric.ts',

@@ -27,7 +27,7 @@ const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoi
         stages(boundReply(gateway.config.limits))(answered),
         collectBytes((bytes): ReplyPart => {
           const body = new TextDecoder().decode(bytes);
-          answered.observer.usage(usageIn(body, answered));
+          answered.observer.counted(usageIn(body, answered));
           return {
             type: 'whole',
             status: answered.answer.status,

@@ -3,9 +3,10 @@ import { admissionOf, type Feature, type RequestWatcher } from '../feature.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import { Observers, type TraceCarrier, type Watcher } from '../observer.ts';
+import type { TraceCarrier, Watcher } from '../observer.ts';
 import { memoize } from '../operators/rx.ts';
 import { createPipeline } from '../pipeline.ts';
+import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 
@@ -13,7 +14,8 @@ import { originOf } from '../routing/rules/request-facts.ts';
 export const modelEndpoint = (
   client: ClientProtocol,
   current: CurrentGateway,
-  features: readonly Pick<Feature, 'watch' | 'admit'>[],
+  features: readonly Pick<Feature, 'watch' | 'admit' | 'follow'>[],
+  records: RequestRecords = recordsFor(features),
 ): Endpoint => {
   const watches = features.flatMap(({ watch }) => watch ?? []);
   const admit = admissionOf(features);
@@ -27,12 +29,12 @@ export const modelEndpoint = (
       const admission = admit?.({ gateway, namedClient, preset, use: 'answer' });
       const progress = newReplyProgress();
       const origin = () => originOf(incoming, preset);
-      const start = { id, startedAtMs, preset, client, namedClient, progress, gateway, incoming };
+      const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });
       const watchers: Watcher[] = admission ? [admission] : [];
       let serving = gateway;
       let trace: TraceCarrier | undefined;
       for (const watch of watches) {
-        const watcher = watch(start);
+        const watcher = watch(record);
         if (!watcher) continue;
         watchers.push(watcher);
         const { inspection } = watcher;
@@ -42,6 +44,7 @@ export const modelEndpoint = (
         }
         if (isCarrier(watcher)) trace = watcher;
       }
+      record.watchedBy(watchers);
       const exchange = new Exchange({
         id,
         seed: randomHex(12),
@@ -56,7 +59,7 @@ export const modelEndpoint = (
         bodyReleased: () => incoming.holdBody('values'),
         backpressure,
         progress,
-        observer: new Observers(watchers),
+        observer: record,
         trace,
       });
       return serving === gateway ? pipelineOf(gateway)(exchange) : createPipeline(serving)(exchange);
@@ -68,3 +71,10 @@ const isCarrier = (watcher: RequestWatcher): watcher is RequestWatcher & TraceCa
   watcher.callHeaders !== undefined;
 
 const pipelineOf = memoize(createPipeline);
+
+/** Records that these features follow. */
+const recordsFor = (features: readonly Pick<Feature, 'follow'>[]): RequestRecords => {
+  const records = new RequestRecords();
+  records.follow(features.flatMap(({ follow }) => follow ?? []));
+  return records;
+};

@@ -1,94 +1,61 @@
 import type { Feature } from '../feature.ts';
 import type { RequestHooks } from '../http/settings.ts';
 import type { Logs } from '../log/logs.ts';
-import { type Fault, FaultError } from '../model/fault.ts';
-import type { Losses } from '../model/loss.ts';
-import type { ObservedCall, ObservedFailure, Watcher } from '../observer.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import { FaultError } from '../model/fault.ts';
+import type { RequestRecord } from '../request-record.ts';
 
-/** Logs model requests. */
+/** Logs requests' destinations, failures and losses in the application log, and counts the losses. */
 export const requestLog: Feature = {
-  watch: ({ id, gateway, namedClient }) => new RequestLog(id, gateway, namedClient),
+  follow: {
+    /** Logs the destination, the reason and the losses; once per destination, not per retry. */
+    encoded(record, { client, progress, resolution, passThrough, context, call, retries }) {
+      if (retries > 0) return;
+      const { log, losses } = record.start.gateway;
+      const { provider, model, scenario, reason, tokens, warnings } = resolution;
+      const { list } = context.losses;
+      log.routed({
+        // Spread into so many members, they would cost 3.6 KB per request.
+        requestId: record.id,
+        namedClient: record.namedClient,
+        provider: provider.name,
+        model,
+        client: client.wire,
+        requestedModel: progress.requestedModel,
+        scenario,
+        reason,
+        tokens,
+        url: call.url.origin + call.url.pathname,
+        relays: passThrough,
+        losses: list.length > 0 ? list : undefined,
+      });
+      if (list.length > 0) losses.count(list);
+      for (const warning of warnings) log.warn(warning, who(record));
+    },
+    answerLost(record, losses) {
+      const { gateway } = record.start;
+      gateway.log.info('losses in the answer', { ...who(record), losses });
+      gateway.losses.count(losses);
+    },
+    attemptFailed(record, { provider, model, fault, message, keyNumber, next }) {
+      const { kind, status } = fault;
+      const fields = { ...who(record), kind, status, keyNumber, next };
+      record.start.gateway.log.warn(`attempt at ${provider},${model} failed: ${message}`, fields);
+    },
+    stageFailed(record, { message, kind }, cause) {
+      const stack = cause instanceof Error ? cause.stack : cause;
+      record.start.gateway.log.error(message, { ...who(record), kind, stack });
+    },
+    failed(record, { kind, message, status, param }, error) {
+      const { log } = record.start.gateway;
+      const fields = { ...who(record), kind, status, param };
+      if (!(error instanceof FaultError)) log.error('internal error', { ...fields, stack: stackOf(error) });
+      else if (error.cause !== undefined) log.error(message, { ...fields, stack: stackOf(error.cause) });
+      else log.warn(message, fields);
+    },
+  },
 };
 
-/** Logs one request's destination, failures and losses in the application log, and counts the losses. */
-class RequestLog implements Watcher {
-  readonly #requestId: string;
-  readonly #gateway: Pick<Gateway, 'log' | 'losses'>;
-  readonly #namedClient: string | undefined;
-  #losses: Losses | undefined;
-  /** Losses that are logged. */
-  #logged = 0;
-
-  constructor(requestId: string, gateway: Pick<Gateway, 'log' | 'losses'>, namedClient?: string) {
-    this.#requestId = requestId;
-    this.#gateway = gateway;
-    this.#namedClient = namedClient;
-  }
-
-  /** Logs the destination, the reason and the losses; once per destination, not per retry. */
-  encoded({ client, progress, resolution, passThrough, context, call, retries }: ObservedCall): void {
-    const { log, losses } = this.#gateway;
-    this.#logReplyLosses();
-    this.#losses = context.losses;
-    this.#logged = context.losses.size;
-    if (retries > 0) return;
-    const { provider, model, scenario, reason, tokens, warnings } = resolution;
-    const { list } = context.losses;
-    log.routed({
-      // Spread into so many members, they would cost 3.6 KB per request.
-      requestId: this.#requestId,
-      namedClient: this.#namedClient,
-      provider: provider.name,
-      model,
-      client: client.wire,
-      requestedModel: progress.requestedModel,
-      scenario,
-      reason,
-      tokens,
-      url: call.url.origin + call.url.pathname,
-      relays: passThrough,
-      losses: list.length > 0 ? list : undefined,
-    });
-    if (list.length > 0) losses.count(list);
-    for (const warning of warnings) log.warn(warning, this.#who);
-  }
-
-  attemptFailed({ provider, model, fault, message, keyNumber, next }: ObservedFailure): void {
-    const { kind, status } = fault;
-    const fields = { ...this.#who, kind, status, keyNumber, next };
-    this.#gateway.log.warn(`attempt at ${provider},${model} failed: ${message}`, fields);
-  }
-
-  stageFailed({ message, kind }: Fault, cause: unknown): void {
-    const stack = cause instanceof Error ? cause.stack : cause;
-    this.#gateway.log.error(message, { ...this.#who, kind, stack });
-  }
-
-  failed({ kind, message, status, param }: Fault, error: unknown): void {
-    const { log } = this.#gateway;
-    const fields = { ...this.#who, kind, status, param };
-    if (!(error instanceof FaultError)) log.error('internal error', { ...fields, stack: stackOf(error) });
-    else if (error.cause !== undefined) log.error(message, { ...fields, stack: stackOf(error.cause) });
-    else log.warn(message, fields);
-  }
-
-  finished(): void {
-    this.#logReplyLosses();
-  }
-
-  get #who(): { readonly requestId: string; readonly namedClient: string | undefined } {
-    return { requestId: this.#requestId, namedClient: this.#namedClient };
-  }
-
-  #logReplyLosses(): void {
-    if (!this.#losses || this.#losses.size === this.#logged) return;
-    const losses = this.#losses.list.slice(this.#logged);
-    this.#logged = this.#losses.size;
-    this.#gateway.log.info('losses in the answer', { ...this.#who, losses });
-    this.#gateway.losses.count(losses);
-  }
-}
+const who = ({ id, namedClient }: RequestRecord) => ({ requestId: id, namedClient });
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 

@@ -80,7 +80,7 @@ const inspectStream =
         ending.finalize();
         reasoning?.finalize();
         held.keep(0);
-        observer.usage(readableUsage(answered, kept));
+        observer.counted(readableUsage(answered, kept));
       },
     };
   };
@@ -102,7 +102,7 @@ const inspectWhole =
     const collected = collectedBytes((body): ReplyPart => {
       nameStep(relayStep);
       const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
-      observer.usage(usage);
+      observer.counted(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
       return { type: 'whole', status: 200, headers, body: list ? writeJson(list) : body };
     });

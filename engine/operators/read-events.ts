@@ -55,7 +55,7 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
     failed: (error) => read(reading.failed?.(error)),
     finalize() {
       reading.finalize?.();
-      observer.usage(usage);
+      observer.counted(usage);
     },
   };
 };

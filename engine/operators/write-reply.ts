@@ -340,7 +340,7 @@ export const endOnFault = (): StreamStage<Answered, Batch, Batch> => (answered, 
     if (!answered.progress.begun) throw new FaultError(hidden);
     const fault = nameDestination(hidden, answered);
     answered.progress.broken = fault;
-    answered.observer.fault(fault);
+    answered.observer.faulted(fault);
     control.complete();
     return [...batch.slice(0, at), { type: 'error', fault }];
   },

@@ -23,6 +23,7 @@ import { usageFolder } from '../features/usage/bucket-files.ts';
 import { openUsage } from '../features/usage/open-usage.ts';
 import { usageCells } from '../features/usage/report.ts';
 import { version } from '../paths.ts';
+import type { RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { watchLoop } from '../time/loop-watch.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
@@ -44,6 +45,8 @@ interface FeatureParts {
   readonly gateway: ReloadableGateway;
   /** Get each time during which a step held the event loop. */
   readonly holds: LoopHolds;
+  /** The requests in flight. */
+  readonly active: RequestRecords['active'];
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
   /** The service's URL for this machine, once it listens. */
@@ -67,6 +70,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
   const { metrics, feature: counting } = openMetrics({
     losses: services.losses,
     upstreams: () => upstreamStates(current.gateway),
+    active: parts.active,
     shared: peers,
     others: [...(telemetry?.metrics ?? []), ...(fleet ? fleetMetrics(() => fleetFigures(fleet)) : [])],
   });
@@ -89,7 +93,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
     peers,
     hub,
     machines,
-    keepers: [usage],
+    active: parts.active,
     onChanged: feeds.changed,
   });
   /** Has all processes write their counts and buffered data to disk. */

@@ -35,6 +35,7 @@ import { admissionOf, type Feature } from '../feature.ts';
 import type { DocumentedRoute, OperationDoc } from '../http/documented-route.ts';
 import type { Logs } from '../log/logs.ts';
 import { root, version } from '../paths.ts';
+import type { RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -46,6 +47,7 @@ interface HttpRouteParts {
   readonly gateway: ReloadableGateway;
   readonly logs: Logs;
   readonly features: readonly Feature[];
+  readonly records: RequestRecords;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (draft: ProviderDraft) => Validation;
   /** Files of the web interface. */
@@ -119,7 +121,7 @@ const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpoint
   doc,
 });
 
-const modelPaths = ({ features, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
   const admit = admissionOf(features);
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countMs };
   const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
@@ -130,7 +132,9 @@ const modelPaths = ({ features, waits: { countMs } }: HttpRouteParts): readonly 
   const { request, fault } = responsesSchemas;
   return [
     ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
-      paths.map((path) => post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, features))),
+      paths.map((path) =>
+        post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, features, records)),
+      ),
     ),
     post('/v1/messages/count_tokens', countingDoc, (current) => countTokensEndpoint(counting, current, admit)),
     ...['/v1/responses', '/responses'].flatMap((path) => [

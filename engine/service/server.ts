@@ -26,6 +26,7 @@ import type { Logs } from '../log/logs.ts';
 import type { Format } from '../model/transformer.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
+import { RequestRecords } from '../request-record.ts';
 import { steadyClock } from '../time/steady-clock.ts';
 import { openFeatures } from './features.ts';
 import { httpRoutes, type Waits } from './http-routes.ts';
@@ -58,18 +59,21 @@ export const start = async (options: StartOptions): Promise<Service> => {
     await services.close();
   });
   const workers = () => set().workers.length;
+  const records = new RequestRecords();
   const holds = new LoopHolds(logs.app, steadyClock.nowMs);
   const parts = {
     options: { env, home, supervision, nowMs },
     services,
     gateway,
     holds,
+    active: records.active,
     startedAtMs,
     baseUrl,
     outerUrl,
     workers,
   };
   features = await orClose(release, openFeatures(parts));
+  records.follow(features.flatMap(({ follow }) => follow ?? []));
   const state = { draining: false };
   const localServers = options.localServerKinds ?? localServerKinds;
   const routes = httpRoutes({
@@ -78,6 +82,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     gateway,
     logs,
     features,
+    records,
     configWith: (draft) => withProvider(gateway.store.source, draft, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localServerKinds: localServers,

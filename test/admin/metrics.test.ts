@@ -2,7 +2,9 @@ import test from 'ava';
 import { request } from 'undici';
 import { metricsRoutes } from '../../admin/metrics.ts';
 import { createMetrics } from '../../engine/features/metrics/metrics.ts';
+import { RequestRecords } from '../../engine/request-record.ts';
 import { serve } from '../engine/http/rig.ts';
+import { recordStarter } from '../support/request-record.ts';
 
 test('GET /metrics requires the key', async (t) => {
   const metrics = createMetrics();
@@ -10,7 +12,9 @@ test('GET /metrics requires the key', async (t) => {
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);
   t.false((await refused.body.text()).includes('junctor_'));
-  metrics.started({ client: { wire: 'chat' } }).finished(200);
+  const records = new RequestRecords();
+  records.follow([metrics.follow]);
+  recordStarter(t, records)().finished(200);
   const answer = await request(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: 'Bearer secret' } });
   t.is(answer.statusCode, 200);
   t.is(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');

@@ -80,7 +80,6 @@ const forTests: readonly string[] = [
   'engine/config/presets/merge-preset.ts mergePreset',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/read-body.ts countNodes',
-  'engine/features/history/history.ts BodyRoom',
   'engine/http/listener.ts ConnectionLimit',
   'engine/http/listener.ts ListenOptions',
   'engine/http/settings.ts RequestOutcome',

@@ -180,7 +180,7 @@ export class ClientSession implements RequestAdmission, Watcher {
   }
 
   /** Called once per answer; several, if an attempt breaks off before its first byte. */
-  usage(usage: Usage): void {
+  counted(usage: Usage): void {
     this.#prompt = Math.min(mostCounted, this.#prompt + promptTokens(usage));
     this.#output = Math.min(mostCounted, this.#output + (usage.output ?? 0));
     const cost = this.#costOf(usage);
@@ -191,7 +191,7 @@ export class ClientSession implements RequestAdmission, Watcher {
   }
 
   /** The answer broke off. */
-  fault(): void {
+  faulted(): void {
     this.#isBroken = true;
   }
 

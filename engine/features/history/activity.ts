@@ -1,6 +1,8 @@
 import type { ClientWire } from '../../model/client-wires.ts';
+import { hasFailed, type RequestRecord } from '../../request-record.ts';
+import { maxSummaries } from '../record/record-lines.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from '../record/schema.ts';
-import { type History, hasFailed, maxSummaries, type RequestHistoryEntry } from './history.ts';
+import type { History } from './history.ts';
 import type { ActivityAnswer, LineFigures } from './questions.ts';
 import { lineTrafficOf, rateSeconds, type Traffic, trafficOf } from './traffic.ts';
 
@@ -26,8 +28,8 @@ export const ownActivity = (
     const { protocol, provider, model } = summary;
     if (provider !== undefined && model !== undefined) tallyFor(protocol, provider, model).add(summary);
   }
-  for (const { start, route } of running) {
-    if (route) tallyFor(start.client.wire, route.provider.name, route.model).addActive();
+  for (const { protocol, route } of running) {
+    if (route) tallyFor(protocol, route.provider.name, route.model).addActive();
   }
   return {
     inFlight: running.slice(0, maxInFlight).map(show),
@@ -91,14 +93,14 @@ const sumOf = (one: LineFigures, other: LineFigures): LineFigures => ({
   firstBytes: [...one.firstBytes, ...other.firstBytes],
 });
 
-const show = ({ start, route, phase }: RequestHistoryEntry): InFlight => ({
-  id: start.id,
-  startedAt: start.startedAtMs,
-  protocol: start.client.wire,
-  ...(start.namedClient !== undefined && { client: start.namedClient }),
-  asked: start.progress.requestedModel ?? '',
+const show = ({ id, startedAtMs, protocol, namedClient, asked, stream, route, phase }: RequestRecord): InFlight => ({
+  id,
+  startedAt: startedAtMs,
+  protocol,
+  ...(namedClient !== undefined && { client: namedClient }),
+  asked,
   ...(route && { provider: route.provider.name, model: route.model, scenario: route.scenario }),
-  stream: start.progress.streaming,
+  stream,
   phase,
 });
 

@@ -7,6 +7,7 @@ import type { Fact } from '../../hub/contract.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Logs } from '../../log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
+import { RecordLines } from '../record/record-lines.ts';
 import { historyFolder } from './files/file-names.ts';
 import { openHistoryFiles } from './files/write-history.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
@@ -16,7 +17,7 @@ import { sessionNames } from './session-names.ts';
 import { answerHistory, type HistoryPeers, type SharedHistory, shareHistory } from './shared-history.ts';
 
 interface HistoryFeatureOptions
-  extends Pick<HistoryOptions, 'secrets' | 'variableOf' | 'baseUrl' | 'keepers' | 'onChanged'> {
+  extends Pick<HistoryOptions, 'secrets' | 'variableOf' | 'baseUrl' | 'active' | 'onChanged'> {
   readonly home: string;
   readonly nowMs: () => number;
   readonly log: Logs['app'];
@@ -42,15 +43,18 @@ interface HistoryFeature extends Feature {
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, hub, peers, machines, keepers = [], sessionSecret, isAlive, ...shown } = options;
+  const { home, nowMs, log, current, hub, peers, machines, sessionSecret, isAlive, ...shown } = options;
   const policy = () => current.gateway.config.history;
-  const files = await openHistoryFiles({ folder: historyFolder(home), bounds: policy, log, nowMs, isAlive });
+  const lines = new RecordLines();
+  const files = await openHistoryFiles({ folder: historyFolder(home), lines, bounds: policy, log, nowMs, isAlive });
   const own = createHistory({
     ...shown,
     numbersByTime: peers !== undefined,
     sessionOf: sessionNames(sessionSecret),
     policy,
-    keepers: [...keepers, files],
+    nowMs,
+    lines,
+    onLine: files.added,
     onCleared: files.clear,
   });
   const captureAll = keptSwitch(home, log);
@@ -65,7 +69,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     requests: shareHistory(own, peers, machines, switched),
     answer: (question) => answerHistory(own, question),
     write: files.write,
-    watch: own.started,
+    watch: own.watch,
     close: files.close,
   };
 };

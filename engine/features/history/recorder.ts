@@ -10,8 +10,8 @@ import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observer.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
+import { showLoss } from '../record/record-line.ts';
 import type { SummaryLoss } from '../record/schema.ts';
-import { showLoss } from '../record/show-ended.ts';
 
 /** The client's request as received. */
 export interface RecordedClient {

@@ -1,5 +1,5 @@
+import { hasFailed } from '../../request-record.ts';
 import type { KeptRequest, Session } from '../record/schema.ts';
-import { hasFailed } from './history.ts';
 
 /** Of one session. */
 const maxTools = 50;

@@ -1,9 +1,10 @@
 import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
+import { maxSummaries } from '../record/record-lines.ts';
 import { CaptureState, type MachinesHeard, type RequestSummary } from '../record/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';
-import { type ClearScope, type History, maxSummaries, numberAt } from './history.ts';
+import { type ClearScope, type History, numberAt } from './history.ts';
 import {
   ActivityAnswer,
   type HistoryQuestion,
@@ -237,7 +238,7 @@ const ownList = (
 const ownRequest = async (history: History, id: string): Promise<RequestAnswer> => {
   const compressed = await history.captures.findCompressed(id);
   const summary = history.find(id);
-  const running = history.inFlight().some(({ start }) => start.id === id);
+  const running = history.inFlight().some((record) => record.id === id);
   return { ...(compressed && { capture: compressed.toString('base64') }), ...(summary && { summary }), running };
 };
 

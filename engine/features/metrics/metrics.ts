@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Across, Metric } from '../../metric.ts';
 import { fail } from '../../model/fault.ts';
 import type { LossSeries } from '../../observer.ts';
+import type { RequestRecord } from '../../request-record.ts';
 import type { LoopHold } from '../../time/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
@@ -12,7 +13,7 @@ import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
 export interface Metrics {
-  readonly started: Counts['started'];
+  readonly follow: Counts['follow'];
   /** Streams going out. */
   readonly activeStreams: () => number;
   /** Counts a reload of the configuration. */
@@ -54,14 +55,25 @@ export interface MetricsOptions {
   readonly upstreams?: () => Iterable<UpstreamState>;
   /** Metrics of other features. */
   readonly others?: readonly Metric[];
-  /** Monotonic clock, in milliseconds. */
-  readonly nowMs?: () => number;
+  /** The requests in flight. */
+  readonly active?: Iterable<Pick<RequestRecord, 'isOpen'>>;
 }
 
 /** Creates independent metrics; they are rendered only on a scrape. */
-export const createMetrics = ({ losses, upstreams, shared, others = [], nowMs }: MetricsOptions = {}): Metrics => {
-  const counts = new Counts(nowMs);
-  const metrics = [...requestMetrics(counts, losses), ...(upstreams ? upstreamMetrics(upstreams) : []), ...others];
+export const createMetrics = ({
+  losses,
+  upstreams,
+  shared,
+  others = [],
+  active = [],
+}: MetricsOptions = {}): Metrics => {
+  const counts = new Counts();
+  const activeStreams = (): number => [...active].filter(({ isOpen }) => isOpen).length;
+  const metrics = [
+    ...requestMetrics(counts, activeStreams, losses),
+    ...(upstreams ? upstreamMetrics(upstreams) : []),
+    ...others,
+  ];
   const changes = new FamilyChanges();
   const tell = (families: readonly Family[]): void => {
     if (shared?.isShared()) shared.tell(changes.since(families));
@@ -72,8 +84,8 @@ export const createMetrics = ({ losses, upstreams, shared, others = [], nowMs }:
     tell([...metrics.map(familyOf), ...ofProcess]);
   };
   return {
-    started: counts.started,
-    activeStreams: () => counts.streams,
+    follow: counts.follow,
+    activeStreams,
     reloaded: (result) => counts.reloads.add([result]),
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
     held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),

@@ -6,7 +6,7 @@ export const openMetrics = (options: MetricsOptions = {}): { readonly metrics: M
   const metrics = createMetrics(options);
   const telling = options.shared && setInterval(() => metrics.tell(), tellMs).unref();
   const feature: Feature = {
-    watch: metrics.started,
+    follow: metrics.follow,
     reloaded: () => metrics.reloaded('applied'),
     keyRefused: (reason) => metrics.keyRefused(reason),
     async close() {

@@ -8,7 +8,11 @@ import { histogramSamples } from './prometheus.ts';
 export const keyRefusalsName = 'key_refusals_total';
 
 /** What is counted of requests, and the losses, if given. */
-export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSeries>) | undefined): readonly Metric[] => {
+export const requestMetrics = (
+  counts: Counts,
+  activeStreams: () => number,
+  losses: (() => Iterable<LossSeries>) | undefined,
+): readonly Metric[] => {
   const where = ['route', 'provider'];
   const tally = (name: string, help: string, labelNames: readonly string[], tallied: Tally): Metric => ({
     type: 'counter',
@@ -54,7 +58,7 @@ export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSerie
       name: 'streams_active',
       help: 'Streams going out.',
       labelNames: [],
-      samples: () => [{ labels: [], value: counts.streams }],
+      samples: () => [{ labels: [], value: activeStreams() }],
     },
   ];
 };

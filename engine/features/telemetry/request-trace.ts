@@ -119,11 +119,11 @@ export class RequestTrace implements Watcher, TraceCarrier {
     if (attempt && attempt.firstChunkMs === undefined) attempt.firstChunkMs = this.#sink.nowMs();
   }
 
-  usage(usage: Usage): void {
+  counted(usage: Usage): void {
     if (this.#attempt) this.#attempt.usage = usage;
   }
 
-  fault(fault: Fault): void {
+  faulted(fault: Fault): void {
     this.#fault = fault;
   }
 

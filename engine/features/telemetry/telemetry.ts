@@ -124,7 +124,7 @@ export const openTelemetry = ({
 
 /** The export as a feature. */
 export const telemetryFeature = (telemetry: Telemetry): Feature => ({
-  watch({ id, startedAtMs, preset, namedClient, incoming }) {
+  watch({ id, startedAtMs, preset, namedClient, start: { incoming } }) {
     const { method, path } = incoming;
     const { path: route } = originOf({ path, namedClient }, preset);
     const request = { id, method, route, preset, namedClient, startedAtMs };

@@ -1,6 +1,6 @@
 import { isCost } from '../../catalogue/catalogue.ts';
+import type { RequestRecord } from '../../request-record.ts';
 import { TimeScale } from '../record/series.ts';
-import type { EndedRequest } from '../record/show-ended.ts';
 import { noUsage, type UsageRow, type UsageSums, type UsageTimes, type UsageUnit } from './schema.ts';
 
 /** Rows of a bucket in one process; what comes beyond is summed up by protocol, under `otherName`. */
@@ -43,10 +43,10 @@ export const floorTo = (unit: UsageUnit, atMs: number): number => Math.floor(atM
 
 /** What a request that ended adds to the sums. */
 export type CountedRequest = Pick<
-  EndedRequest,
+  RequestRecord,
   'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
 > &
-  Pick<EndedRequest, 'calls' | 'isFailed' | 'lossCount' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
+  Pick<RequestRecord, 'calls' | 'isFailed' | 'lossCount' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
 
 type Sums = { -readonly [Name in keyof UsageSums]: UsageSums[Name] };
 type RowNames = Omit<UsageRow, keyof UsageSums | 'times'>;

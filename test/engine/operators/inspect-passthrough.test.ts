@@ -71,8 +71,8 @@ const pass = async (
     backpressure: new Backpressure(),
     observer: new Observers([
       {
-        usage: (counted) => {
-          usage = counted;
+        counted: (tokens) => {
+          usage = tokens;
         },
         answered: (passThrough) => {
           passed = passThrough;

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { FileWork } from '../../../log/file-work.ts';
 import type { AppLog } from '../../../log/logs.ts';
 import { ifMissing } from '../../../model/fault.ts';
-import { type EndedRequest, showEnded } from '../../record/show-ended.ts';
+import type { RecordLines } from '../../record/record-lines.ts';
 import { type HistoryFile, historyFilesIn } from './file-names.ts';
 
 /** Options of `openHistoryFiles`. */
 interface HistoryFilesOptions {
   readonly folder: string;
+  /** The lines to write. */
+  readonly lines: RecordLines;
   /** `days` 0: nothing is written, and what is there is removed. `bytes`: each process may be one file beyond. */
   readonly bounds: () => { readonly days: number; readonly bytes: number };
   readonly log: Pick<AppLog, 'warn'>;
@@ -25,7 +27,8 @@ interface HistoryFilesOptions {
 
 /** Keeps the requests of this process on disk. */
 interface HistoryFiles {
-  readonly add: (request: EndedRequest) => void;
+  /** A line was added. */
+  readonly added: () => void;
   /** Writes what isn't written yet. Never rejects. */
   readonly write: () => Promise<void>;
   /** Removes this process's files, and those of processes that have ended. Never rejects. */
@@ -40,9 +43,6 @@ const writeMs = 1_000;
 /** From so many on, requests are written before their time, so that no write takes long. */
 const writeCount = 250;
 
-/** Requests that wait in memory while they can't be written; further ones aren't kept. */
-const maxUnwritten = 5_000;
-
 const defaultFileBytes = 4 << 20;
 
 /** A file is closed after a day, so that its age says how old its lines are. */
@@ -56,7 +56,7 @@ export const openHistoryFiles = async (options: HistoryFilesOptions): Promise<Hi
     if (files.isDue()) void files.write();
   }, options.everyMs ?? writeMs).unref();
   return {
-    add: (request) => files.add(request),
+    added: () => files.added(),
     write: () => files.write(),
     clear: () => files.clear(),
     async close() {
@@ -78,11 +78,8 @@ class Files {
   readonly #options: HistoryFilesOptions;
   readonly #process: { readonly pid: number; readonly startedAtMs: number };
   readonly #work: FileWork;
-  #waiting: { readonly endedAtMs: number; readonly request: EndedRequest }[] = [];
   #warnedOfOdd = false;
-  #isOverfull = false;
-  /** The time of the last request: a file's times never go back, should the clock do so. */
-  #lastMs = 0;
+  #warnedOfOverfull = false;
   #file: OpenFile | undefined;
   /** The time of the last file, which no other may have. */
   #lastFileMs = 0;
@@ -95,28 +92,27 @@ class Files {
     this.#work = new FileWork(options.log, options.folder, "the history of requests can't be kept on disk");
   }
 
-  add(request: EndedRequest): void {
-    if (this.#waiting.length >= maxUnwritten) {
-      if (!this.#isOverfull) this.#options.log.warn('requests end faster than their history can be written');
-      this.#isOverfull = true;
-      return;
+  added(): void {
+    const { lines, log } = this.#options;
+    if (lines.isOverfull && !this.#warnedOfOverfull) {
+      this.#warnedOfOverfull = true;
+      log.warn('requests end faster than their history can be written');
     }
-    this.#lastMs = Math.max(this.#lastMs, this.#options.nowMs());
-    this.#waiting.push({ endedAtMs: this.#lastMs, request });
-    if (this.#waiting.length >= writeCount && !this.#isWriting && !this.#work.isFailing) void this.write();
+    if (lines.unwritten >= writeCount && !this.#isWriting && !this.#work.isFailing) void this.write();
   }
 
   /** Whether there is something to write or to close. */
   isDue(): boolean {
-    return !this.#isWriting && (this.#waiting.length > 0 || this.#isOld());
+    return !this.#isWriting && (this.#options.lines.unwritten > 0 || this.#isOld());
   }
 
   write(): Promise<void> {
     this.#isWriting = true;
     return this.#inTurn(async () => {
-      if (this.#options.bounds().days === 0) this.#waiting = [];
-      while (this.#waiting.length > 0) await this.#writeSome();
-      this.#isOverfull = false;
+      const { lines, bounds } = this.#options;
+      if (bounds().days === 0) lines.discard();
+      while (lines.unwritten > 0) await this.#writeSome();
+      this.#warnedOfOverfull = false;
       if (this.#isOld()) await this.#turn();
     }).finally(() => {
       this.#isWriting = false;
@@ -124,7 +120,7 @@ class Files {
   }
 
   clear(): Promise<void> {
-    this.#waiting = [];
+    this.#options.lines.discard();
     return this.#inTurn(async () => {
       await this.#closeFile();
       for (const { name } of (await this.#list()).filter((file) => this.#mayRemove(file))) await this.#remove(name);
@@ -146,19 +142,20 @@ class Files {
   }
 
   async #writeSome(): Promise<void> {
-    const some = this.#waiting.slice(0, writeCount);
-    const text = some.map(({ endedAtMs, request }) => lineOf(endedAtMs, request)).join('');
-    const file = this.#file ?? (await this.#open(some[0]?.endedAtMs ?? this.#lastMs));
+    const { lines, fileBytes = defaultFileBytes } = this.#options;
+    const next = lines.next();
+    if (!next) return;
+    const file = this.#file ?? (await this.#open(next.firstMs));
     try {
-      await file.handle.appendFile(text);
+      await file.handle.appendFile(next.bytes);
     } catch (error) {
       // A part of a line may have been written: what comes next begins a file.
       await this.#closeFile();
       throw error;
     }
-    this.#waiting = this.#waiting.slice(some.length);
-    file.bytes += Buffer.byteLength(text);
-    if (file.bytes >= (this.#options.fileBytes ?? defaultFileBytes)) await this.#turn();
+    lines.written(next);
+    file.bytes += next.bytes.length;
+    if (file.bytes >= fileBytes) await this.#turn();
   }
 
   async #open(firstMs: number): Promise<OpenFile> {
@@ -224,7 +221,3 @@ class Files {
 }
 
 const noStat = { size: 0, mtimeMs: 0 };
-
-/** The time is first, so that it can be read without the rest. */
-const lineOf = (endedAtMs: number, request: EndedRequest): string =>
-  `{"endedAt":${endedAtMs},${JSON.stringify(showEnded(request)).slice(1)}\n`;

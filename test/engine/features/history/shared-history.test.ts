@@ -3,6 +3,7 @@ import { createHistory } from '../../../../engine/features/history/history.ts';
 import type { HistoryReading } from '../../../../engine/features/history/questions.ts';
 import { shareHistory } from '../../../../engine/features/history/shared-history.ts';
 import type { RequestSummary } from '../../../../engine/features/record/schema.ts';
+import { RequestRecords } from '../../../../engine/request-record.ts';
 
 const summary = (n: number): RequestSummary => ({
   n,
@@ -36,6 +37,7 @@ const fleetOf = (machines: Readonly<Record<string, number[]>>) => {
     baseUrl: String,
     numbersByTime: true,
     sessionOf: () => undefined,
+    active: new RequestRecords().active,
     policy: () => ({ captureFailed: false, captureMinutes: 1 }),
   });
   let nowMs = 0;

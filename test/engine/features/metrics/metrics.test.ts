@@ -1,27 +1,34 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { createMetrics } from '../../../../engine/features/metrics/metrics.ts';
 import type { Fault } from '../../../../engine/model/fault.ts';
+import { RequestRecords } from '../../../../engine/request-record.ts';
+import { messagesClient } from '../../../../protocols/messages/index.ts';
+import { responsesClient } from '../../../../protocols/responses/index.ts';
+import { recordStarter, routeTo } from '../../../support/request-record.ts';
 
 const provider = { name: 'p', models: ['m'] };
 const route = { provider, model: 'm', scenario: 'default' };
 
 /** Counters under a clock that stands still until it is moved. */
-const open = (losses: Parameters<typeof createMetrics>[0] = {}) => {
+const open = (t: ExecutionContext, losses: Parameters<typeof createMetrics>[0] = {}) => {
   const clock = { ms: 1000 };
-  const metrics = createMetrics({ nowMs: () => clock.ms, ...losses });
+  const records = new RequestRecords(() => clock.ms);
+  const metrics = createMetrics({ active: records.active, ...losses });
+  records.follow([metrics.follow]);
+  const begin = recordStarter(t, records);
   /** Our own lines, without those of the process. */
   const lines = async (name: string): Promise<readonly string[]> => {
     const { text } = await metrics.scrape();
     return text.split('\n').filter((line) => line.startsWith(`junctor_${name}`));
   };
-  return { clock, metrics, lines };
+  return { clock, metrics, lines, begin };
 };
 
 test('a streamed answer from start to end', async (t) => {
-  const { clock, metrics, lines } = open();
-  const observer = metrics.started({ client: { wire: 'messages' } });
+  const { clock, lines, begin } = open(t);
+  const observer = begin({ client: messagesClient });
   clock.ms += 3;
-  observer.routed({ resolution: route });
+  routeTo(observer, route);
   observer.called();
   clock.ms += 400;
   observer.chunk();
@@ -32,7 +39,7 @@ test('a streamed answer from start to end', async (t) => {
   clock.ms += 2000;
   observer.chunk();
   observer.firstByte();
-  observer.usage({ input: 5, cacheRead: 7, cacheWrite: 0, output: 11, reasoning: 3 });
+  observer.counted({ input: 5, cacheRead: 7, cacheWrite: 0, output: 11, reasoning: 3 });
   observer.finished(200);
   observer.finished(499);
 
@@ -54,9 +61,9 @@ test('a streamed answer from start to end', async (t) => {
 });
 
 test('the upstream is to blame for all of an answer that must be whole before it goes out', async (t) => {
-  const { clock, metrics, lines } = open();
-  const observer = metrics.started({ client: { wire: 'chat' } });
-  observer.routed({ resolution: route });
+  const { clock, lines, begin } = open(t);
+  const observer = begin();
+  routeTo(observer, route);
   observer.called();
   for (let piece = 0; piece < 5; piece += 1) {
     clock.ms += 100;
@@ -70,10 +77,10 @@ test('the upstream is to blame for all of an answer that must be whole before it
 });
 
 test('buckets are cumulative, their bounds inclusive, and the last one holds all', async (t) => {
-  const { clock, metrics, lines } = open();
+  const { clock, lines, begin } = open(t);
   for (const ms of [100, 101, 700_000]) {
-    const observer = metrics.started({ client: { wire: 'chat' } });
-    observer.routed({ resolution: route });
+    const observer = begin();
+    routeTo(observer, route);
     clock.ms += ms;
     observer.finished(200);
   }
@@ -85,10 +92,10 @@ test('buckets are cumulative, their bounds inclusive, and the last one holds all
 });
 
 test('a request that was never routed, and one whose client went', async (t) => {
-  const { metrics, lines } = open();
-  metrics.started({ client: { wire: 'chat' } }).finished(400);
-  const gone = metrics.started({ client: { wire: 'responses' } });
-  gone.routed({ resolution: route });
+  const { lines, begin } = open(t);
+  begin().finished(400);
+  const gone = begin({ client: responsesClient });
+  routeTo(gone, route);
   gone.finished(499);
   t.deepEqual(await lines('requests_total'), [
     'junctor_requests_total{route="chat",provider="none",model="none",scenario="none",status="400"} 1',
@@ -99,14 +106,14 @@ test('a request that was never routed, and one whose client went', async (t) => 
 });
 
 test('the gateway’s own faults aren’t upstream errors, and a fault seen twice counts once', async (t) => {
-  const { metrics, lines } = open();
-  const observer = metrics.started({ client: { wire: 'chat' } });
-  observer.routed({ resolution: route });
+  const { lines, begin } = open(t);
+  const observer = begin();
+  routeTo(observer, route);
   const garbled: Fault = { kind: 'upstream-garbled', message: '' };
-  observer.fault(garbled);
-  observer.fault(garbled);
-  observer.fault({ ...garbled });
-  observer.fault({ kind: 'stage-failed', message: '' });
+  observer.faulted(garbled);
+  observer.faulted(garbled);
+  observer.faulted({ ...garbled });
+  observer.faulted({ kind: 'stage-failed', message: '' });
   observer.retried('rate-limit');
   t.deepEqual(await lines('upstream_errors_total'), [
     'junctor_upstream_errors_total{provider="p",kind="upstream-garbled"} 2',
@@ -115,10 +122,10 @@ test('the gateway’s own faults aren’t upstream errors, and a fault seen twic
 });
 
 test('models that only clients name are one series', async (t) => {
-  const { metrics, lines } = open();
+  const { lines, begin } = open(t);
   for (let count = 0; count < 50; count += 1) {
-    const observer = metrics.started({ client: { wire: 'chat' } });
-    observer.routed({ resolution: { ...route, model: `made-up-${count}` } });
+    const observer = begin();
+    routeTo(observer, { ...route, model: `made-up-${count}` });
     observer.finished(404);
   }
   t.deepEqual(await lines('requests_total'), [
@@ -129,7 +136,7 @@ test('models that only clients name are one series', async (t) => {
 test('whatever comes as labels, series have a limit', async (t) => {
   let names = 3000;
   const losses = () => Array.from({ length: names }, (_, index) => ({ stage: 's', field: `f${index}`, count: 2 }));
-  const { lines } = open({ losses });
+  const { lines } = open(t, { losses });
   const rows = await lines('losses_total');
   t.is(rows.length, 1001);
   t.is(rows.at(-1), 'junctor_losses_total{stage="other",field="other"} 4000');
@@ -138,7 +145,7 @@ test('whatever comes as labels, series have a limit', async (t) => {
 });
 
 test('label values are escaped, and metrics without values keep their heads', async (t) => {
-  const { metrics } = open({ losses: () => [{ stage: 'a\\b"c', field: 'd\ne', count: 2 }] });
+  const { metrics } = open(t, { losses: () => [{ stage: 'a\\b"c', field: 'd\ne', count: 2 }] });
   const { text } = await metrics.scrape();
   t.true(
     text.includes(`# HELP junctor_config_reloads_total Changes of the configuration.
@@ -156,15 +163,15 @@ junctor_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
 });
 
 test('labels are escaped', async (t) => {
-  const { metrics, lines } = open();
-  const observer = metrics.started({ client: { wire: 'chat' } });
-  observer.routed({ resolution: { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } } });
+  const { lines, begin } = open(t);
+  const observer = begin();
+  routeTo(observer, { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } });
   observer.finished(200);
   t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);
 });
 
 test('reloads count by result; all metrics are listed from the start, with those of the process', async (t) => {
-  const { metrics, lines } = open({ losses: () => [] });
+  const { metrics, lines } = open(t, { losses: () => [] });
   metrics.reloaded('applied');
   metrics.reloaded('invalid');
   metrics.reloaded('applied');
@@ -196,7 +203,7 @@ test('reloads count by result; all metrics are listed from the start, with those
 });
 
 test('two services in one process count apart', async (t) => {
-  const [one, two] = [open(), open()];
+  const [one, two] = [open(t), open(t)];
   one.metrics.reloaded('applied');
   t.is((await one.lines('config_reloads_total')).length, 1);
   t.is((await two.lines('config_reloads_total')).length, 0);

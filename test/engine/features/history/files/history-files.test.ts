@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { HistorySearch } from '../../../../../engine/features/history/files/search-history.ts';
 import { openHistoryFiles } from '../../../../../engine/features/history/files/write-history.ts';
-import type { EndedRequest } from '../../../../../engine/features/record/show-ended.ts';
+import { recordLine } from '../../../../../engine/features/record/record-line.ts';
+import { RecordLines } from '../../../../../engine/features/record/record-lines.ts';
 
-const request = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => ({
-  n: 1,
+type EndedRecord = Parameters<typeof recordLine>[0];
+
+const request = (id: string, more: Partial<EndedRecord> = {}): EndedRecord => ({
   id,
   startedAtMs: 5,
   path: '/v1/messages',
@@ -19,29 +21,34 @@ const request = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => 
   turns: 1,
   asked: 'any',
   stream: true,
-  scenario: 'default',
-  reason: undefined,
-  pool: undefined,
-  provider: 'p',
-  model: 'm',
+  route: { scenario: 'default', provider: { name: 'p', models: ['m'] }, model: 'm' },
   status: 200,
   fault: undefined,
   usage: { input: 10, output: 2 },
   cost: undefined,
-  defaultCost: undefined,
   firstByteMs: 3,
   durationMs: 4,
   overheadMs: 1,
   losses: [],
   lossCount: 0,
-  failed: [],
+  failedAttempts: [],
   relayed: { request: false, reply: false },
   captured: false,
-  calls: 1,
-  isFailed: false,
-  mayCost: true,
   ...more,
 });
+
+/** The history of a process, which adds a line per request. */
+const openFiles = async (options: Omit<Parameters<typeof openHistoryFiles>[0], 'lines'>) => {
+  const lines = new RecordLines();
+  const files = await openHistoryFiles({ ...options, lines });
+  let n = 0;
+  const add = (record: EndedRecord): void => {
+    n += 1;
+    lines.add(n, options.nowMs(), recordLine(record, n, options.nowMs(), String));
+    files.added();
+  };
+  return { ...files, lines, add };
+};
 
 const dayMs = 86_400_000;
 
@@ -63,7 +70,7 @@ class Machine {
   start(pid: number) {
     this.#starts += 1;
     this.alive.add(pid);
-    return openHistoryFiles({
+    return openFiles({
       folder: this.folder,
       bounds: () => this.bounds,
       log: { warn: (message) => void this.warnings.push(message) },
@@ -132,7 +139,7 @@ test('a span is found by halves, and a file that was cut off or has foreign line
   const machine = await machineOf(t);
   machine.bounds = { days: 30, bytes: 100_000_000 };
   const first = machine.nowMs;
-  const history = await openHistoryFiles({
+  const history = await openFiles({
     folder: machine.folder,
     bounds: () => machine.bounds,
     log: { warn: (message) => void machine.warnings.push(message) },

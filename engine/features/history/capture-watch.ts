@@ -1,0 +1,226 @@
+import { performance } from 'node:perf_hooks';
+import type { RequestWatcher } from '../../feature.ts';
+import type { ReplyPart } from '../../http/endpoint.ts';
+import { shorten } from '../../log/mask-text.ts';
+import { fieldPattern, plainPath } from '../../model/client-paths.ts';
+import type { Fault } from '../../model/fault.ts';
+import type { Losses } from '../../model/loss.ts';
+import type { ModelRequest } from '../../model/request.ts';
+import type { ObservedAttempt, ObservedCall, ObservedFailure, ObservedRefusal } from '../../observer.ts';
+import type { RequestRecord } from '../../request-record.ts';
+import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
+import { recordGateway } from './record-plan.ts';
+import { cutBody, type RecordedClient, Recorder, type TimedRefusal } from './recorder.ts';
+import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
+import type { Traffic } from './traffic.ts';
+
+/** A copy: the request lets go of its body before its end. */
+export const clientOf = ({ method, path, query, headers, body }: RecordedClient): RecordedClient => ({
+  method,
+  path,
+  query,
+  headers,
+  body,
+});
+
+/** What all watches share. */
+export interface WatchParts {
+  /** Called once, when the request is over. */
+  readonly ended: (record: RequestRecord, watch: CaptureWatch) => void;
+  readonly traffic: Traffic;
+  readonly sessionOf: SessionOf;
+  readonly captures: Captures;
+  readonly room: BodyRoom;
+}
+
+/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all together. */
+const maxKeptBytes = 2_097_152;
+const maxAllKeptBytes = 16_777_216;
+
+/** The room for bodies that are kept for captures, should the answers break off. */
+export class BodyRoom {
+  #bytes = 0;
+
+  /** Whether there is room for the bodies of a request. If so, `drop` must follow. */
+  keep(bytes: number): boolean {
+    if (bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  drop(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** The bodies of a request whose answer has begun. */
+interface KeptBodies {
+  readonly client: Uint8Array;
+  readonly call: ObservedCall['call'];
+  readonly bytes: number;
+}
+
+/** What becomes a capture at the request's end. */
+interface Recording {
+  readonly recorder: Recorder;
+  readonly reason: CaptureReason;
+  /** The reply is recorded from its beginning, by the entry. An asked-for recorder watches for itself. */
+  readonly hasReply: boolean;
+}
+
+/** Names the session of a request, and captures it if that is asked for, or if it fails or loses fields. */
+export class CaptureWatch implements RequestWatcher {
+  readonly #record: RequestRecord;
+  readonly #parts: WatchParts;
+  /** The last call. Its body and the client's are let go of when the answer begins. */
+  #sent: ObservedCall | undefined;
+  /** Both bodies, kept for a capture should the answer break off. */
+  #kept: KeptBodies | undefined;
+  #recording: Recording | undefined;
+  /** What the upstream answered to the last call, if that is a failure. */
+  #refusal: TimedRefusal | undefined;
+  /** Why the last call failed: the client may get another fault. */
+  #callFault: Fault | undefined;
+  #isRouted = false;
+
+  /** `recorder`: a capture is asked for. */
+  constructor(record: RequestRecord, recorder: Recorder | undefined, parts: WatchParts) {
+    this.#record = record;
+    this.#parts = parts;
+    this.#recording = recorder && { recorder, reason: { type: 'asked' }, hasReply: false };
+  }
+
+  get inspection(): RequestWatcher['inspection'] {
+    if (!this.#recording) return undefined;
+    const { recorder } = this.#recording;
+    return { watcher: recorder, gateway: recordGateway(this.#record.start.gateway, recorder) };
+  }
+
+  get recording(): Recording | undefined {
+    return this.#recording;
+  }
+
+  decoded({ request }: { readonly request: ModelRequest }): void {
+    const record = this.#record;
+    const { client, namedClient, incoming } = record.start;
+    const header = (name: string): string | undefined => incoming.header(name);
+    record.session = this.#parts.sessionOf({ client, namedClient, header, request });
+    record.tools = answeredTools(request);
+    record.turns = spokenTurns(request);
+  }
+
+  routed({ resolution }: ObservedAttempt): void {
+    if (this.#isRouted) return;
+    this.#isRouted = true;
+    // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
+    this.#parts.traffic.began(Date.now(), this.#record.protocol, resolution.provider.name, shorten(resolution.model));
+  }
+
+  encoded(call: ObservedCall): void {
+    this.#dropBodies();
+    this.#sent = call;
+    this.#refusal = undefined;
+    this.#callFault = undefined;
+  }
+
+  refused(answer: ObservedRefusal): void {
+    const body = cutBody(answer.body, maxCaptureBytes);
+    this.#refusal = { ...answer, body, atMs: performance.now() };
+  }
+
+  answered(): void {
+    this.#keepBodies();
+    const losses = this.#sent?.context.losses;
+    if (losses !== undefined && losses.size > 0) this.#captureLossy(losses);
+  }
+
+  faulted(fault: Fault): void {
+    this.#captureFault(fault);
+  }
+
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.#callFault = fault;
+  }
+
+  failed(fault: Fault): void {
+    this.#captureFault(fault);
+    this.#sent = undefined;
+  }
+
+  part(part: ReplyPart): void {
+    if (this.#recording?.hasReply) this.#recording.recorder.part(part);
+  }
+
+  finished(status: number): void {
+    this.#dropBodies();
+    const recording = this.#recording;
+    if (recording) {
+      const isAsked = recording.reason.type === 'asked';
+      if (!isAsked) this.#setMarks(recording.recorder);
+      recording.recorder.marks.set('end', this.#record.durationMs);
+      // A client that left is no failure.
+      this.#record.captured = isAsked || status !== clientGone;
+    }
+    this.#parts.ended(this.#record, this);
+  }
+
+  #captureFault(fault: Fault): void {
+    const { captures } = this.#parts;
+    const recording = this.#recording ?? (captures.keepsFailed ? this.#recordSoFar({ type: 'failed' }) : undefined);
+    if (recording === undefined || recording.reason.type === 'asked') return;
+    this.#recording = { ...recording, reason: { type: 'failed' } };
+    recording.recorder.callFailed(this.#callFault ?? fault, this.#refusal);
+  }
+
+  /** Captures the request without being asked, if this kind of loss wasn't captured just now. */
+  #captureLossy(losses: Losses): void {
+    if (this.#recording) return;
+    const kind = this.#parts.captures.takeLossy(() => lossKind(losses));
+    if (kind !== undefined) this.#recording = this.#recordSoFar({ type: 'lossy', kind });
+  }
+
+  /** A recording of what is known so far; `undefined`: the bodies are gone. */
+  #recordSoFar(reason: CaptureReason): Recording | undefined {
+    const { incoming: request } = this.#record.start;
+    const body = this.#kept?.client ?? request.body;
+    if (body.length === 0) return undefined;
+    const client = { ...clientOf(request), body: cutBody(body, maxCaptureBytes) };
+    const recorder = new Recorder(client, maxCaptureBytes, { startedMs: this.#record.startedMs });
+    recorder.catchUp(this.#sent, this.#kept?.call);
+    return { recorder, reason, hasReply: !this.#record.isOpen };
+  }
+
+  /** By reference: an answer that ends well costs no copy. */
+  #keepBodies(): void {
+    const client = this.#record.start.incoming.body;
+    const call = this.#sent?.call;
+    if (this.#recording || !call || !this.#record.start.gateway.config.history.captureFailed) return;
+    const bytes = client.length + call.body.length;
+    if (this.#parts.room.keep(bytes)) this.#kept = { client, call, bytes };
+  }
+
+  #dropBodies(): void {
+    if (this.#kept) this.#parts.room.drop(this.#kept.bytes);
+    this.#kept = undefined;
+  }
+
+  /** Replaces the times of a recorder that was filled afterwards by those that are known. */
+  #setMarks({ marks }: Recorder): void {
+    marks.clear();
+    marks.set('received', 0);
+    const { calledMs, firstByteMs } = this.#record;
+    if (calledMs !== undefined) marks.set('called', calledMs);
+    if (firstByteMs !== undefined) marks.set('firstByte', firstByteMs);
+  }
+}
+
+const clientGone = 499;
+const maxLosses = 50;
+
+/** Names the fields that were lost. */
+const lossKind = ({ list }: Losses): string => {
+  const fields = new Set(
+    list.slice(0, maxLosses).map(({ step, path }) => `${step} ${shorten(plainPath(fieldPattern(path)))}`),
+  );
+  return [...fields].sort().join();
+};

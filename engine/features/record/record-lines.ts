@@ -1,0 +1,144 @@
+/** What is kept of ended requests: their lines as bytes, which cost the garbage collector nothing. */
+interface Block {
+  readonly bytes: Buffer;
+  used: number;
+  /** Of each line: the request's number, and where the line ends. */
+  readonly numbers: number[];
+  readonly ends: number[];
+}
+
+/** Lines of a block that aren't on disk yet. */
+interface Unwritten {
+  readonly block: Block;
+  from: number;
+  to: number;
+  lines: number;
+  /** When the first of them ended, in milliseconds since 1970. */
+  readonly firstMs: number;
+}
+
+/** Lines to write; at most a block. */
+interface LinesToWrite {
+  readonly bytes: Uint8Array;
+  readonly lines: number;
+  readonly firstMs: number;
+}
+
+const blockBytes = 262_144;
+
+/** Blocks that are kept for readers: 4 MiB. */
+const maxBlocks = 16;
+
+/** Number of requests kept in memory. */
+export const maxSummaries = 1_000;
+
+/** Lines that wait to be written; further ones aren't written. */
+const maxUnwritten = 5_000;
+
+/** The lines of the newest requests of this process, and those that aren't on disk yet. */
+export class RecordLines {
+  #blocks: Block[] = [];
+  #kept = 0;
+  #pieces: Unwritten[] = [];
+  /** The piece that `next` returned last. */
+  #taken: Unwritten | undefined;
+  #unwritten = 0;
+  #isOverfull = false;
+
+  /** How many lines aren't on disk yet. */
+  get unwritten(): number {
+    return this.#unwritten;
+  }
+
+  /** Whether a line came that won't be written, since too many wait. */
+  get isOverfull(): boolean {
+    return this.#isOverfull;
+  }
+
+  /** Adds the line of request number `n`, which ended at this time. Numbers and times don't fall. */
+  add(n: number, endedAtMs: number, line: string): void {
+    const block = this.#roomFor(line);
+    const from = block.used;
+    block.used += block.bytes.write(line, from);
+    block.numbers.push(n);
+    block.ends.push(block.used);
+    this.#kept += 1;
+    this.#forget();
+    this.#await(block, from, endedAtMs);
+  }
+
+  /** The lines in memory, newest first, of requests with a number above `after`. */
+  *newest(after = 0): Generator<string> {
+    let left = maxSummaries;
+    for (const { bytes, numbers, ends } of this.#blocks.toReversed()) {
+      for (let at = ends.length - 1; at >= 0 && left > 0; at -= 1) {
+        if ((numbers[at] ?? 0) <= after) return;
+        left -= 1;
+        yield bytes.toString('utf8', ends[at - 1] ?? 0, ends[at]);
+      }
+    }
+  }
+
+  /** Forgets what readers see; what isn't on disk yet stays to be written. */
+  clear(): void {
+    this.#blocks = [];
+    this.#kept = 0;
+  }
+
+  /** The oldest lines that aren't on disk; `undefined`: there are none. */
+  next(): LinesToWrite | undefined {
+    const [piece] = this.#pieces;
+    this.#taken = piece;
+    if (!piece) return undefined;
+    const { block, from, to, lines, firstMs } = piece;
+    return { bytes: block.bytes.subarray(from, to), lines, firstMs };
+  }
+
+  /** What `next` returned last is on disk. */
+  written({ bytes, lines }: LinesToWrite): void {
+    const [piece] = this.#pieces;
+    // It may have been discarded meanwhile.
+    if (!piece || piece !== this.#taken) return;
+    piece.from += bytes.length;
+    piece.lines -= lines;
+    this.#unwritten -= lines;
+    if (piece.lines === 0) this.#pieces.shift();
+    this.#isOverfull = false;
+  }
+
+  /** Drops what isn't on disk. */
+  discard(): void {
+    this.#pieces = [];
+    this.#unwritten = 0;
+  }
+
+  #roomFor(line: string): Block {
+    const most = 3 * line.length;
+    const last = this.#blocks.at(-1);
+    if (last && last.bytes.length - last.used >= most) return last;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(blockBytes, most));
+    const block = { bytes, used: 0, numbers: [], ends: [] };
+    this.#blocks.push(block);
+    return block;
+  }
+
+  #forget(): void {
+    const [oldest] = this.#blocks;
+    if (!oldest || (this.#kept - oldest.ends.length < maxSummaries && this.#blocks.length <= maxBlocks)) return;
+    this.#blocks.shift();
+    this.#kept -= oldest.ends.length;
+  }
+
+  #await(block: Block, from: number, endedAtMs: number): void {
+    if (this.#unwritten >= maxUnwritten) {
+      this.#isOverfull = true;
+      return;
+    }
+    this.#unwritten += 1;
+    const last = this.#pieces.at(-1);
+    if (last?.block === block && last.to === from) {
+      last.to = block.used;
+      last.lines += 1;
+    } else this.#pieces.push({ block, from, to: block.used, lines: 1, firstMs: endedAtMs });
+  }
+}

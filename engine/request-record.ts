@@ -1,0 +1,414 @@
+import { performance } from 'node:perf_hooks';
+import { costOf } from './catalogue/catalogue.ts';
+import type { KnownModel } from './catalogue/known-model.ts';
+import type { ReplyProgress } from './exchange.ts';
+import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
+import { type Linked, LinkedSet } from './http/ticker.ts';
+import type { ClientWire } from './model/client-wires.ts';
+import type { Usage } from './model/event.ts';
+import type { Fault } from './model/fault.ts';
+import type { Loss, Losses } from './model/loss.ts';
+import type { ClientProtocol } from './model/protocol.ts';
+import type { ModelRequest } from './model/request.ts';
+import type {
+  ObservedAttempt,
+  ObservedCall,
+  ObservedFailure,
+  ObservedRefusal,
+  ObservedRoute,
+  Observer,
+  PassThrough,
+  Watcher,
+} from './observer.ts';
+import type { Gateway } from './routing/gateway.ts';
+
+/** A model request as it begins. */
+interface RequestStart {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly preset: string | undefined;
+  readonly client: ClientProtocol;
+  /** The client whose own key it carries. */
+  readonly namedClient: string | undefined;
+  readonly progress: ReplyProgress;
+  readonly gateway: Gateway;
+  /** Its body is there until the upstream accepts the call. */
+  readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
+}
+
+/**
+ * Follows all requests without an object for each: its methods get the request's record, which is up to date. Each is called rarely,
+ * at most about once per attempt.
+ */
+export interface RequestFollower {
+  readonly encoded?: (record: RequestRecord, ready: ObservedCall) => void;
+  /** The answer of the last call lost fields, which `encoded` could not know. */
+  readonly answerLost?: (record: RequestRecord, losses: readonly Loss[]) => void;
+  readonly counted?: (record: RequestRecord, usage: Usage) => void;
+  /** A fault occurred; each is reported once. */
+  readonly faulted?: (record: RequestRecord, fault: Fault) => void;
+  readonly stageFailed?: (record: RequestRecord, fault: Fault, cause: unknown) => void;
+  readonly attemptFailed?: (record: RequestRecord, failure: ObservedFailure) => void;
+  readonly retried?: (record: RequestRecord, reason: string) => void;
+  readonly fellBack?: (record: RequestRecord, to: Omit<ObservedRoute, 'scenario'>) => void;
+  readonly failed?: (record: RequestRecord, fault: Fault, error: unknown) => void;
+  /** The request is over, and its record complete. Nothing of it may be kept: it holds the request. */
+  readonly ended?: (record: RequestRecord) => void;
+}
+
+/** `deciding`: before the upstream call. `waiting`: before the first byte to the client. `streaming`: after it. */
+type Phase = 'deciding' | 'waiting' | 'streaming';
+
+type Followed = { readonly [Name in keyof RequestFollower]-?: readonly NonNullable<RequestFollower[Name]>[] };
+
+/** The records of the requests in flight, and what follows them. */
+export class RequestRecords {
+  /** The oldest first. */
+  readonly active = new LinkedSet<RequestRecord>();
+  readonly #nowMs: () => number;
+  #followed: Followed = followedBy([]);
+
+  /** `nowMs`: a monotonic clock in milliseconds. */
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Sets what follows requests from now on. */
+  follow(followers: readonly RequestFollower[]): void {
+    this.#followed = followedBy(followers);
+  }
+
+  begin(start: RequestStart): RequestRecord {
+    const record = new RequestRecord(start, this.active, this.#followed, this.#nowMs);
+    this.active.add(record);
+    return record;
+  }
+}
+
+const followedBy = (followers: readonly RequestFollower[]): Followed => ({
+  encoded: followers.flatMap(({ encoded }) => encoded ?? []),
+  answerLost: followers.flatMap(({ answerLost }) => answerLost ?? []),
+  counted: followers.flatMap(({ counted }) => counted ?? []),
+  faulted: followers.flatMap(({ faulted }) => faulted ?? []),
+  stageFailed: followers.flatMap(({ stageFailed }) => stageFailed ?? []),
+  attemptFailed: followers.flatMap(({ attemptFailed }) => attemptFailed ?? []),
+  retried: followers.flatMap(({ retried }) => retried ?? []),
+  fellBack: followers.flatMap(({ fellBack }) => fellBack ?? []),
+  failed: followers.flatMap(({ failed }) => failed ?? []),
+  ended: followers.flatMap(({ ended }) => ended ?? []),
+});
+
+const clientGone = 499;
+
+/** Whether a request was answered with an error or broke off; not if its client left. */
+export const hasFailed = (status: number, hasFault: boolean): boolean =>
+  status !== clientGone && (status >= 400 || hasFault);
+
+const noNames: readonly string[] = [];
+const untouched: PassThrough = { request: false, reply: false };
+
+/**
+ * All that is known of one model request, from its arrival to its end. The pipeline fills it; what shows, counts or keeps requests reads
+ * it. Times are in milliseconds since `startedMs`, except where a field says otherwise.
+ */
+export class RequestRecord implements Observer, Linked<RequestRecord> {
+  before: RequestRecord | undefined = undefined;
+  after: RequestRecord | undefined = undefined;
+  readonly start: RequestStart;
+  /** By the monotonic clock. */
+  readonly startedMs: number;
+  /** The destination; `undefined` until the request is routed. */
+  route: ObservedRoute | undefined = undefined;
+  /** Calls to upstreams. */
+  calls = 0;
+  calledMs: number | undefined = undefined;
+  firstByteMs: number | undefined = undefined;
+  /** Time to the first byte that the upstream had no part in. */
+  overheadMs: number | undefined = undefined;
+  /** 0 until the end. */
+  durationMs = 0;
+  /** The client's status; 499 if it left. 0 until the end. */
+  status = 0;
+  /** As the upstream counted the last answer. */
+  usage: Usage | undefined = undefined;
+  /** The last fault, if no later attempt was accepted. */
+  fault: Fault | undefined = undefined;
+  /** An upstream accepted the call. */
+  isAnswered = false;
+  /** What passed unchanged. */
+  relayed: PassThrough = untouched;
+  /** The head of a stream to the client is sent. */
+  isOpen = false;
+  /** The conversation; `undefined`: unknown. */
+  session: string | undefined = undefined;
+  /** Names of the called tools whose results it brought. */
+  tools: readonly string[] = noNames;
+  /** Turns of the user in its conversation, without those that only bring results of tools. */
+  turns = 0;
+  /** Whether a capture of it is kept. */
+  captured = false;
+  readonly #active: LinkedSet<RequestRecord>;
+  readonly #followed: Followed;
+  readonly #nowMs: () => number;
+  #watchers: readonly Watcher[] = [];
+  /** When the upstream's last chunk before the first byte arrived. */
+  #upstreamMs: number | undefined = undefined;
+  /** Those that were reported; few requests have any. */
+  #faults: Set<Fault> | undefined = undefined;
+  #losses: Losses | undefined = undefined;
+  /** How many of `#losses` were there when the call was encoded. */
+  #lossesBefore = 0;
+  #known: KnownModel | undefined = undefined;
+  #cost: number | undefined = undefined;
+  #isOver = false;
+
+  constructor(start: RequestStart, active: LinkedSet<RequestRecord>, followed: Followed, nowMs: () => number) {
+    this.start = start;
+    this.#active = active;
+    this.#followed = followed;
+    this.#nowMs = nowMs;
+    this.startedMs = nowMs();
+  }
+
+  /** Sets those that watch this request beside the followers. */
+  watchedBy(watchers: readonly Watcher[]): void {
+    this.#watchers = watchers;
+  }
+
+  get id(): string {
+    return this.start.id;
+  }
+
+  get startedAtMs(): number {
+    return this.start.startedAtMs;
+  }
+
+  get path(): string {
+    return this.start.incoming.path;
+  }
+
+  get preset(): string | undefined {
+    return this.start.preset;
+  }
+
+  get namedClient(): string | undefined {
+    return this.start.namedClient;
+  }
+
+  get protocol(): ClientWire {
+    return this.start.client.wire;
+  }
+
+  /** The model that the client asked for; empty if its body could not be read. */
+  get asked(): string {
+    return this.start.progress.requestedModel ?? '';
+  }
+
+  get stream(): boolean {
+    return this.start.progress.streaming;
+  }
+
+  get scenario(): string | undefined {
+    return this.route?.scenario;
+  }
+
+  get provider(): string | undefined {
+    return this.route?.provider.name;
+  }
+
+  get model(): string | undefined {
+    return this.route?.model;
+  }
+
+  /** Failed attempts before the answer. */
+  get failedAttempts(): ReplyProgress['failed'] {
+    return this.start.progress.failed;
+  }
+
+  get losses(): readonly Loss[] {
+    return this.start.progress.context?.losses.list ?? noLosses;
+  }
+
+  get lossCount(): number {
+    return this.start.progress.context?.losses.size ?? 0;
+  }
+
+  get phase(): Phase {
+    if (this.firstByteMs !== undefined) return 'streaming';
+    return this.calledMs === undefined ? 'deciding' : 'waiting';
+  }
+
+  /** Whether the client got an error. */
+  get isFailed(): boolean {
+    return hasFailed(this.status, this.fault !== undefined);
+  }
+
+  /** Whether an upstream may charge for it: it accepted a call, or the client left while one was under way. */
+  get mayCost(): boolean {
+    return this.isAnswered || (this.status === clientGone && this.calls > 0);
+  }
+
+  /** Nano-dollars; `undefined`: unknown. */
+  get cost(): number | undefined {
+    // The table of prices may have been loaded since the call.
+    const known = this.#known?.price ? this.#known : this.#knownNow();
+    if (this.usage && known) this.#cost ??= costOf(this.usage, known, this.start.startedAtMs);
+    return this.#cost;
+  }
+
+  /**
+   * What the same tokens cost at the default destination, in nano-dollars; `undefined`: one of both costs is unknown. What only one
+   * vendor charges for is left out.
+   */
+  get defaultCost(): number | undefined {
+    const { defaultDestination, modelFacts, catalogue } = this.start.gateway;
+    const { cost, route, usage } = this;
+    if (cost === undefined || !usage || !defaultDestination || !route) return undefined;
+    if (defaultDestination.provider.name === route.provider.name && defaultDestination.model === route.model)
+      return cost;
+    const { price } = modelFacts(defaultDestination);
+    if (!price) catalogue.wantPrices(defaultDestination.provider);
+    const { input, cacheRead, cacheWrite, cacheWrite1h, output } = usage;
+    return price && costOf({ input, cacheRead, cacheWrite, cacheWrite1h, output }, { price }, this.start.startedAtMs);
+  }
+
+  #knownNow(): KnownModel | undefined {
+    const { config, modelFacts, catalogue } = this.start.gateway;
+    const name = this.route?.provider.name;
+    const provider = config.providers.find((one) => one.name === name);
+    const known = provider && modelFacts({ provider, model: this.route?.model ?? '' });
+    if (provider && !known?.price) catalogue.wantPrices(provider);
+    return known;
+  }
+
+  decoded(decoded: { readonly request: ModelRequest }): void {
+    for (const watcher of this.#watchers) watcher.decoded?.(decoded);
+  }
+
+  routed(routed: ObservedAttempt): void {
+    this.route = routed.resolution;
+    for (const watcher of this.#watchers) watcher.routed?.(routed);
+  }
+
+  reconciled(routed: ObservedAttempt): void {
+    for (const watcher of this.#watchers) watcher.reconciled?.(routed);
+  }
+
+  encoded(ready: ObservedCall): void {
+    this.#reportAnswerLosses();
+    this.#losses = ready.context.losses;
+    this.#lossesBefore = ready.context.losses.size;
+    for (const encoded of this.#followed.encoded) encoded(this, ready);
+    for (const watcher of this.#watchers) watcher.encoded?.(ready);
+  }
+
+  /** The first call counts: what lies between it and the last one's answer is no overhead. */
+  called(): void {
+    this.calls += 1;
+    this.calledMs ??= this.#nowMs() - this.startedMs;
+    this.#known = this.#knownNow();
+    for (const watcher of this.#watchers) watcher.called?.();
+  }
+
+  refused(answer: ObservedRefusal): void {
+    for (const watcher of this.#watchers) watcher.refused?.(answer);
+  }
+
+  /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the failed attempts. */
+  answered(passThrough: PassThrough): void {
+    this.fault = undefined;
+    this.relayed = passThrough;
+    this.isAnswered = true;
+    for (const watcher of this.#watchers) watcher.answered?.(passThrough);
+  }
+
+  chunk(): void {
+    if (this.firstByteMs === undefined) this.#upstreamMs = this.#nowMs() - this.startedMs;
+    for (const watcher of this.#watchers) watcher.chunk?.();
+  }
+
+  counted(usage: Usage): void {
+    this.usage = usage;
+    for (const counted of this.#followed.counted) counted(this, usage);
+    for (const watcher of this.#watchers) watcher.counted?.(usage);
+  }
+
+  faulted(fault: Fault): void {
+    this.#noticed(fault);
+    for (const watcher of this.#watchers) watcher.faulted?.(fault);
+  }
+
+  stageFailed(fault: Fault, cause: unknown): void {
+    for (const stageFailed of this.#followed.stageFailed) stageFailed(this, fault, cause);
+    for (const watcher of this.#watchers) watcher.stageFailed?.(fault, cause);
+  }
+
+  attemptFailed(failure: ObservedFailure): void {
+    this.#noticed(failure.fault);
+    for (const attemptFailed of this.#followed.attemptFailed) attemptFailed(this, failure);
+    for (const watcher of this.#watchers) watcher.attemptFailed?.(failure);
+  }
+
+  retried(reason: string): void {
+    for (const retried of this.#followed.retried) retried(this, reason);
+    for (const watcher of this.#watchers) watcher.retried?.(reason);
+  }
+
+  fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
+    for (const fellBack of this.#followed.fellBack) fellBack(this, to);
+    for (const watcher of this.#watchers) watcher.fellBack?.(to);
+  }
+
+  failed(fault: Fault, error: unknown): void {
+    this.#noticed(fault);
+    for (const failed of this.#followed.failed) failed(this, fault, error);
+    for (const watcher of this.#watchers) watcher.failed?.(fault, error);
+  }
+
+  opened(): void {
+    this.isOpen = true;
+    for (const watcher of this.#watchers) watcher.opened?.();
+  }
+
+  firstByte(): void {
+    if (this.firstByteMs === undefined) {
+      this.firstByteMs = this.#nowMs() - this.startedMs;
+      if (this.#upstreamMs !== undefined && this.calledMs !== undefined)
+        this.overheadMs = Math.max(0, this.firstByteMs - (this.#upstreamMs - this.calledMs));
+    }
+    for (const watcher of this.#watchers) watcher.firstByte?.();
+  }
+
+  part(part: ReplyPart): void {
+    for (const watcher of this.#watchers) watcher.part?.(part);
+  }
+
+  finished(status: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#active.delete(this);
+    this.status = status;
+    this.durationMs = this.#nowMs() - this.startedMs;
+    this.#reportAnswerLosses();
+    for (const watcher of this.#watchers) watcher.finished?.(status);
+    for (const ended of this.#followed.ended) ended(this);
+  }
+
+  #noticed(fault: Fault): void {
+    this.fault = fault;
+    if (this.#followed.faulted.length === 0 || this.#faults?.has(fault)) return;
+    this.#faults ??= new Set();
+    this.#faults.add(fault);
+    for (const faulted of this.#followed.faulted) faulted(this, fault);
+  }
+
+  #reportAnswerLosses(): void {
+    if (!this.#losses || this.#losses.size === this.#lossesBefore) return;
+    const losses = this.#losses.list.slice(this.#lossesBefore);
+    this.#lossesBefore = this.#losses.size;
+    for (const answerLost of this.#followed.answerLost) answerLost(this, losses);
+  }
+}
+
+const noLosses: readonly Loss[] = [];
