@@ -58,7 +58,8 @@ interface FeatureParts {
 }
 
 /** Opens the features of a process, in the order in which they watch requests. Those that aren't configured aren't loaded. */
-export const openFeatures = async (parts: FeatureParts): Promise<readonly Feature[]> => {
+export const openFeatures = async (parts: FeatureParts, more: readonly Feature[] = []): Promise<readonly Feature[]> => {
+  let features: readonly Feature[] = [];
   const { options, services, gateway, startedAtMs, baseUrl, outerUrl, workers } = parts;
   const { home, nowMs, supervision } = options;
   const { logs, hub, fleet } = services;
@@ -72,7 +73,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
     upstreams: () => upstreamStates(current.gateway),
     active: parts.active,
     shared: peers,
-    others: [...(telemetry?.metrics ?? []), ...(fleet ? fleetMetrics(() => fleetFigures(fleet)) : [])],
+    others: () => features.flatMap((feature) => feature.metrics ?? []),
   });
   const clients = await openClients({
     ...shared,
@@ -131,7 +132,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
   const gatewayOf = async (preset: string | undefined): Promise<Gateway> =>
     preset === undefined ? current.gateway : presets.gatewayOf(preset);
   const protocols = clientProtocols.map(({ protocol }) => protocol);
-  return [
+  features = [
     { ...counting, routes: metricsRoutes(metrics) },
     requestLog,
     {
@@ -159,13 +160,16 @@ export const openFeatures = async (parts: FeatureParts): Promise<readonly Featur
     },
     ...(telemetry ? [telemetry] : []),
     {
+      ...(fleet && { metrics: fleetMetrics(() => fleetFigures(fleet)) }),
       routes: fleetRoutes({
         state: () => fleetState(fleet),
         answer: fleet && ((sealed) => answerMachine(fleet.sealer, Date.now(), sealed, answersOfMachine)),
       }),
     },
     { close: async () => stopWatching() },
+    ...more,
   ];
+  return features;
 };
 
 /** Opens the telemetry export. Loads its code only if telemetry is on. */

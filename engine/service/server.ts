@@ -39,29 +39,23 @@ import type { WorkerSet } from './workers/worker-set.ts';
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, supervision, nowMs = Date.now, waits = usualWaits, uiFolder = builtUi } = options;
+  const { localServerKinds: localServers = localServerKinds } = options;
   const startedAtMs = Date.now();
   const { registry, known } = registryWith(options.vendors);
   const vendorVariables = known.map(({ variable }) => variable);
   const { loaded, listed } = await loadWithModels(options, registry, known, waits);
   const { config, file, demo } = loaded;
   const services = openServices(options, registry, config, supervision?.peers);
-  const { logs } = services;
-  const { catalogue } = services.gatewayOptions.services;
+  const { logs, catalogue } = services;
   await (listed.length > 0 ? catalogue.keep(listed).catch(() => undefined) : catalogue.reload());
   const gateway = await orClose(services.close, openGateway(services, loaded, report, vendorVariables));
-  const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
-  const outerUrl = (): string => config.fleet?.address?.href ?? outerUrlOf(placeOf(config, listener));
+  const active = (): Config => gateway.current.gateway.config;
+  const place = (): ListenAddress => placeOf(config, listener);
+  const baseUrl = (): string => baseUrlOf(place());
   const set = (): WorkerSet => supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] };
-  let features: readonly Feature[] = [];
-  const release = once(async () => {
-    for (const { close } of features) await close?.();
-    await gateway.close();
-    await services.close();
-  });
-  const workers = () => set().workers.length;
   const records = new RequestRecords();
   const holds = new LoopHolds(logs.app, steadyClock.nowMs);
-  const parts = {
+  const { features, release } = await openAll(options, {
     options: { env, home, supervision, nowMs },
     services,
     gateway,
@@ -69,13 +63,12 @@ export const start = async (options: StartOptions): Promise<Service> => {
     active: records.active,
     startedAtMs,
     baseUrl,
-    outerUrl,
-    workers,
-  };
-  features = await orClose(release, openFeatures(parts));
+    outerUrl: () => config.fleet?.address?.href ?? outerUrlOf(place()),
+    workers: () => set().workers.length,
+  });
   records.follow(features.flatMap(({ follow }) => follow ?? []));
   const state = { draining: false };
-  const localServers = options.localServerKinds ?? localServerKinds;
+  const providers = () => active().providers.map(({ name }) => name);
   const routes = httpRoutes({
     home,
     startedAtMs,
@@ -90,28 +83,33 @@ export const start = async (options: StartOptions): Promise<Service> => {
     modelsRefreshed: services.modelsRefreshed,
     health: () => state,
     supervision,
-    facts: () => ({
-      home,
-      baseUrl: baseUrl(),
-      http: listener.http,
-      providers: gateway.current.gateway.config.providers.map(({ name }) => name),
-      holds: holds.counts,
-      fleet: set(),
-    }),
+    facts: () => ({ home, baseUrl: baseUrl(), http, providers: providers(), holds: holds.counts, fleet: set() }),
   });
   const listener = await orClose(release, openListener(options, config, routes, logs, features));
+  const { http } = listener;
   gateway.watch((next) => {
     listener.update(servingOptions(next.config, routes));
     for (const { reloaded } of features) reloaded?.(next);
   });
   if (demo) void reportLocalServers(localServers, report);
-  const facts = { config, file, demo, losses: services.losses, logs, baseUrl: baseUrl(), http: listener.http, routes };
-  const timeouts = () => gateway.current.gateway.config.timeouts;
-  return {
-    ...facts,
-    place: placeOf(config, listener),
-    ...ending({ options, listener, features, state, timeouts, release }),
-  };
+  const ends = ending({ options, listener, features, state, timeouts: () => active().timeouts, release });
+  const facts = { config, file, demo, losses: services.losses, logs, baseUrl: baseUrl(), http, routes, place: place() };
+  return { ...facts, ...ends };
+};
+
+/** Opens the features; `release` closes them, the gateway and the services. */
+const openAll = async (
+  { features: more }: StartOptions,
+  parts: Parameters<typeof openFeatures>[0],
+): Promise<{ readonly features: readonly Feature[]; readonly release: () => Promise<void> }> => {
+  let features: readonly Feature[] = [];
+  const release = once(async () => {
+    for (const { close } of features) await close?.();
+    await parts.gateway.close();
+    await parts.services.close();
+  });
+  features = await orClose(release, openFeatures(parts, more));
+  return { features, release };
 };
 
 interface EndingParts {
@@ -182,6 +180,8 @@ const loadWithModels = async (
 export interface StartOptions extends ServicesOptions {
   /** Additional vendors; one with the name of a built-in vendor replaces it. */
   readonly vendors?: readonly Format[];
+  /** Additional features. */
+  readonly features?: readonly Feature[];
   /** Default: 2 s each, 15 s for a test of a provider. */
   readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { createCatalogue } from '../catalogue/catalogue.ts';
+import { createCatalogue, type ModelCatalogue } from '../catalogue/catalogue.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { readStateKeys } from '../config/fleet.ts';
@@ -21,7 +21,7 @@ import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../time/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import type { HealthFacts } from '../upstream/health/share-health.ts';
-import { type Demo, startDemo } from './demo/demo-server.ts';
+import type { Demo } from './demo/demo-server.ts';
 import { type Fleet, joinFleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -50,6 +50,7 @@ export interface ProcessServices {
   /** Losses per field since the start. */
   readonly losses: () => readonly LossSeries[];
   readonly gatewayOptions: GatewayOptions;
+  readonly catalogue: ModelCatalogue;
   /** State shared by the processes of the service; absent: this process is the only one and stays so. */
   readonly hub: Hub | undefined;
   /** Makes the service's other processes apply the configuration's file; absent as `hub`. */
@@ -116,6 +117,7 @@ export const openServices = (
     steadyNowMs: healthNowMs,
     modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     losses: losses.series,
+    catalogue,
     hub,
     applyElsewhere: peers && (() => peers.apply()),
     fleet,
@@ -139,7 +141,8 @@ export const openServices = (
         hop: hopName(secret),
       },
       async demoBaseUrl() {
-        demo ??= startDemo();
+        // Loaded only if it is configured.
+        demo ??= import('./demo/demo-server.ts').then(({ startDemo }) => startDemo());
         return new URL((await demo).baseUrl);
       },
     },

@@ -18,6 +18,7 @@ export interface GatewayExtras
     | 'transformerFolders'
     | 'uiFolder'
     | 'vendors'
+    | 'features'
     | 'waits'
     | 'healthNowMs'
     | 'nowMs'

@@ -53,8 +53,8 @@ export interface MetricsOptions {
   readonly losses?: () => Iterable<LossSeries>;
   /** Upstream states; absent: no upstream metrics. */
   readonly upstreams?: () => Iterable<UpstreamState>;
-  /** Metrics of other features. */
-  readonly others?: readonly Metric[];
+  /** Metrics of all features. */
+  readonly others?: () => readonly Metric[];
   /** The requests in flight. */
   readonly active?: Iterable<Pick<RequestRecord, 'isOpen'>>;
 }
@@ -64,24 +64,21 @@ export const createMetrics = ({
   losses,
   upstreams,
   shared,
-  others = [],
+  others = () => [],
   active = [],
 }: MetricsOptions = {}): Metrics => {
   const counts = new Counts();
   const activeStreams = (): number => [...active].filter(({ isOpen }) => isOpen).length;
-  const metrics = [
-    ...requestMetrics(counts, activeStreams, losses),
-    ...(upstreams ? upstreamMetrics(upstreams) : []),
-    ...others,
-  ];
+  const own = [...requestMetrics(counts, activeStreams, losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
+  const families = (): readonly Family[] => [...own, ...others()].map(familyOf);
   const changes = new FamilyChanges();
-  const tell = (families: readonly Family[]): void => {
-    if (shared?.isShared()) shared.tell(changes.since(families));
+  const tell = (all: readonly Family[]): void => {
+    if (shared?.isShared()) shared.tell(changes.since(all));
   };
   const tellAll = async (): Promise<void> => {
     if (!shared?.isShared()) return;
     const ofProcess = await processFamilies();
-    tell([...metrics.map(familyOf), ...ofProcess]);
+    tell([...families(), ...ofProcess]);
   };
   return {
     follow: counts.follow,
@@ -90,19 +87,19 @@ export const createMetrics = ({
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
     held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),
     async keyRefusals() {
-      const own = metrics.map(familyOf);
-      if (!shared?.isShared()) return refusalsIn(own);
+      const here = families();
+      if (!shared?.isShared()) return refusalsIn(here);
       await tellAll();
-      return refusalsIn((await shared.metrics()) ?? own);
+      return refusalsIn((await shared.metrics()) ?? here);
     },
     tell() {
-      if (shared?.isShared()) tell(metrics.map(familyOf));
+      if (shared?.isShared()) tell(families());
     },
     tellAll,
     async scrape() {
       const { contentType } = processMetrics();
       if (!shared?.isShared()) {
-        const text = `${renderFamilies(metrics.map(familyOf))}\n${await processMetrics().metrics()}`;
+        const text = `${renderFamilies(families())}\n${await processMetrics().metrics()}`;
         return { text, contentType };
       }
       await tellAll();

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { request } from 'undici';
+import { countSlowRequests } from '../../docs/examples/slow-requests.ts';
+import { chatReply } from '../support/chat-stream.ts';
+import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+
+test('the example of a feature has at most 40 lines, counts requests, and shows them in a metric and a route', async (t) => {
+  const source = await readFile(new URL('../../docs/examples/slow-requests.ts', import.meta.url), 'utf8');
+  t.true(source.split('\n').length <= 41);
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('ok')));
+  t.teardown(upstream.close);
+  const gateway = await startGateway(
+    { Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] },
+    {},
+    { features: [countSlowRequests(0)] },
+  );
+  t.teardown(gateway.stop);
+  const body = JSON.stringify({ model: 'p,m', messages: [{ role: 'user', content: 'hi' }] });
+  const answer = await request(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });
+  t.is(answer.statusCode, 200, await answer.body.text());
+  const text = async (path: string): Promise<string> => (await request(`${gateway.baseUrl}${path}`)).body.text();
+  await until(async () => (await text('/api/slow')) === '[{"provider":"p","count":1}]');
+  t.regex(await text('/metrics'), /^junctor_slow_requests_total\{provider="p"\} 1$/m);
+  t.true((await text('/openapi.json')).includes('Slow requests by provider'));
+});
