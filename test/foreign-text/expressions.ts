@@ -206,6 +206,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n'),
   ],
   'engine/model/json/json.ts': [
+    foreign(
+      /[\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.]/,
+      many('111111111111111a'),
+    ),
+    foreign(/\d[eE][-+\d]\d\d/, many('1e1a')),
     foreign(/[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/, ':', many(' '), 'a'),
     foreign(/[eE]/),
   ],

@@ -46,7 +46,7 @@ const digitsOf = new WeakMap<object, Map<string, string>>();
 
 /** Stores the digits of rounded numbers. `value` is the result of `JSON.parse(text)` and is returned. */
 export const keepDigits = <T>(text: string, value: T): T => {
-  if (couldLoseDigits.test(text)) new Scan(text).keep(value);
+  if ((longNumber.test(text) || longExponent.test(text)) && couldLoseDigits.test(text)) new Scan(text).keep(value);
   return value;
 };
 
@@ -67,6 +67,13 @@ export const writeJson = (value: object | string | number | boolean | null): str
  * punctuation before a value, so that it doesn't search inside words or base64.
  */
 const couldLoseDigits = /[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/;
+
+/*
+ * What all such numbers contain, for a first search. Each class stands by itself instead of with a count: only then does V8 skip ahead
+ * by the pattern's length, which makes the search of a long text several times faster.
+ */
+const longNumber = /[\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.]/;
+const longExponent = /\d[eE][-+\d]\d\d/;
 
 /** Set by `toJSON` of marked values, which `JSON.stringify` calls. */
 let found = false;
