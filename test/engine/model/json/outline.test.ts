@@ -1,4 +1,5 @@
 import test from 'ava';
+import fc from 'fast-check';
 import { outlineOf } from '../../../../engine/model/json/outline.ts';
 
 const options = { cut: new Set(['text']), depth: 3 };
@@ -34,7 +35,7 @@ test('long strings of the members named are cut, and found again', (t) => {
   t.is(found?.rangeOf('no mark'), undefined);
 });
 
-test('what is in a cut string is checked as the parser does, wherever it is', (t) => {
+test('what is at the beginning of a cut string is checked as the parser does', (t) => {
   const units = Array.from({ length: 129 }, (_, code) => String.fromCharCode(code));
   const escapes = units.map((unit) => `\\${unit}`);
   const numbers = ['\\u', '\\u1', '\\u12', '\\u123', '\\u1234', '\\uabCD', '\\u12G4', '\\ud800', '\\u 123'];
@@ -52,6 +53,17 @@ test('what is in a cut string is checked as the parser does, wherever it is', (t
       if (text !== '"') t.is(accepted, valid, JSON.stringify({ text, before }));
     }
   }
+});
+
+test('a long string ends where the parser ends it, whatever quotes and backslashes it has', (t) => {
+  const unit = fc.constantFrom('"', '\\', '\\\\', 'ab', 'x'.repeat(61), '\n', 'é');
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 60 }), fc.array(unit, { maxLength: 9 }), (units, more) => {
+      const json = JSON.stringify({ model: 'm', text: 'x'.repeat(150) + units.join(''), other: more.join('') });
+      const found = outline(json);
+      t.deepEqual(JSON.parse(found?.restore(found.json) ?? ''), JSON.parse(json));
+    }),
+  );
 });
 
 test('a string that doesn’t end has no outline', (t) => {
