@@ -3,6 +3,7 @@ import type { Backpressure } from './backpressure.ts';
 import type { Config } from './config/config.ts';
 import type { Destination } from './config/destination.ts';
 import { MemoryBudget, MemoryClaim } from './memory-budget.ts';
+import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
@@ -107,10 +108,6 @@ export const releaseBody = (ready: Ready): void => {
   ready.bodyReleased?.();
 };
 
-/** A body as text. */
-export const bodyText = (body: string | Uint8Array): string =>
-  typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString();
-
 const noBytes = new Uint8Array(0);
 
 /** Adds a step's results to the exchange, in place: one object serves the whole request. */
@@ -201,7 +198,7 @@ export interface Ready extends Reconciled {
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | Uint8Array;
+    readonly body: CallBody;
   };
 }
 

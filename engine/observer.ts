@@ -1,4 +1,5 @@
 import type { ReplyPart } from './http/endpoint.ts';
+import type { CallBody } from './model/call-body.ts';
 import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
@@ -82,7 +83,7 @@ export interface ObservedCall extends ObservedAttempt {
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | Uint8Array;
+    readonly body: CallBody;
   };
   readonly plan: {
     readonly format: { readonly name: string; readonly genAiName?: string | undefined };

@@ -11,9 +11,10 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { bodyText, Exchange, fill, type Ready, type Routed } from '../exchange.ts';
+import { Exchange, fill, type Ready, type Routed } from '../exchange.ts';
 import type { Feature } from '../feature.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
+import { bodyText } from '../model/call-body.ts';
 import { FaultError, type FaultKind, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';

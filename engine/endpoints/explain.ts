@@ -1,10 +1,11 @@
 import { catchError, defer, map, mergeMap, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
 import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
-import { bodyText, Exchange, type Ready } from '../exchange.ts';
+import { Exchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import { createLossCounter } from '../loss-counter.ts';
+import { bodyText } from '../model/call-body.ts';
 import type { ClientWire } from '../model/client-wires.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';

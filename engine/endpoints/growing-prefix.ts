@@ -1,5 +1,6 @@
 import { catchError, map, type Observable, of, pipe, tap } from 'rxjs';
-import { bodyText, type Exchange, type Ready } from '../exchange.ts';
+import type { Exchange, Ready } from '../exchange.ts';
+import { bodyText } from '../model/call-body.ts';
 import type { ClientWire } from '../model/client-wires.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { UpstreamProtocol } from '../model/protocol.ts';

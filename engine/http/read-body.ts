@@ -56,13 +56,21 @@ const tooLarge = (maxBytes: number): Fault => ({
 
 const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body arrived too slowly." };
 
+/** Bodies up to this announced length get their memory with the first chunk. */
+const firstRoom = 1 << 20;
+
+const emptyBuffer = Buffer.alloc(0);
+
 /** Collects one body. */
 export class BodyReader implements BodyConsumer, TickListener {
   before: TickListener | undefined;
   after: TickListener | undefined;
   readonly #receiver: BodyReceiver;
   readonly #codings: readonly Decoder[];
-  #chunks: Uint8Array[] = [];
+  /** The announced length in bytes; 0 if there is none. */
+  readonly #announced: number;
+  /** The bytes so far, and room for more. */
+  #bytes: Buffer = emptyBuffer;
   #size = 0;
   #windowFromMs: number;
   #windowBytes = 0;
@@ -71,6 +79,7 @@ export class BodyReader implements BodyConsumer, TickListener {
   constructor(receiver: BodyReceiver, codings: readonly Decoder[]) {
     this.#receiver = receiver;
     this.#codings = codings;
+    this.#announced = Number(headerValue(receiver.stream.headers, 'content-length') ?? 0);
     this.#windowFromMs = receiver.ticker.nowMs();
     receiver.ticker.add(this);
     receiver.stream.read(this);
@@ -79,7 +88,7 @@ export class BodyReader implements BodyConsumer, TickListener {
   /** Stops reading. */
   stop(): void {
     this.#stopped = true;
-    this.#chunks = [];
+    this.#bytes = emptyBuffer;
     this.#receiver.ticker.delete(this);
   }
 
@@ -108,12 +117,29 @@ export class BodyReader implements BodyConsumer, TickListener {
       this.#reject(rejection);
       return;
     }
-    if (chunk.length > 0) this.#chunks.push(chunk);
+    if (chunk.length > 0) this.#keep(chunk);
     if (isLast) this.#complete();
   }
 
   lost(why: string): void {
     if (!this.#stopped) this.#reject({ fault: { kind: 'invalid-request', message: why }, close: true });
+  }
+
+  /** Copies a chunk. The memory grows with what has arrived: an announced length alone takes none. */
+  #keep(chunk: Uint8Array): void {
+    const before = this.#size - chunk.length;
+    if (before === 0 && chunk.length >= this.#announced) {
+      // Small bodies share a pool.
+      this.#bytes = Buffer.from(chunk);
+      return;
+    }
+    if (this.#bytes.length < this.#size) {
+      const room = this.#announced >= this.#size ? this.#announced : 2 * this.#size;
+      const grown = Buffer.allocUnsafeSlow(Math.min(room, Math.max(firstRoom, 4 * this.#size)));
+      this.#bytes.copy(grown, 0, 0, before);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(chunk, before);
   }
 
   #reject(rejection: Rejection): void {
@@ -122,8 +148,7 @@ export class BodyReader implements BodyConsumer, TickListener {
   }
 
   #complete(): void {
-    const [first] = this.#chunks;
-    const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    const body = this.#size === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#size);
     this.stop();
     const { limits, claim } = this.#receiver;
     if (this.#codings.length === 0 || body.length === 0) this.#receiver.received(claim.complete(body) ?? body);

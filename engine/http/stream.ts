@@ -59,7 +59,7 @@ export interface HttpStream {
 
 /** Consumes a request's body. */
 export interface BodyConsumer {
-  /** The chunk belongs to the consumer. */
+  /** The chunk is valid during the call alone. */
   readonly take: (chunk: Uint8Array, isLast: boolean) => void;
   /** The server can't find the body's end. `why` is for the client. */
   readonly lost: (why: string) => void;

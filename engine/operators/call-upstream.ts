@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
+import { BytePieces, type CallBody } from '../model/call-body.ts';
 import { type Fault, FaultError, fail, quoted, unsupported } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
@@ -59,7 +60,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
-const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Array => {
+const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
   const { outline, text, resolution, plan, request, context, client, clientBody, withoutAttribution } = routed;
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
@@ -124,16 +125,16 @@ const insertMembers = (text: string, members: string): string => {
 const byteOrderMark = 0xef;
 
 /** An object's bytes with the text in place of this range, and members before its own; the same bytes if all is there already. */
-const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string, members: string): Uint8Array => {
+const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string, members: string): CallBody => {
   const value = Buffer.from(text);
   if (members !== '') {
     const at = bytes.indexOf(openBrace) + 1;
     const own = [bytes.subarray(at, from), value, bytes.subarray(to)];
-    return Buffer.concat([bytes.subarray(0, at), Buffer.from(members), ...own]);
+    return new BytePieces([bytes.subarray(0, at), Buffer.from(members), ...own]);
   }
   return value.equals(bytes.subarray(from, to))
     ? bytes
-    : Buffer.concat([bytes.subarray(0, from), value, bytes.subarray(to)]);
+    : new BytePieces([bytes.subarray(0, from), value, bytes.subarray(to)]);
 };
 
 /** The URL for a request to `model`. Cached, so many requests share one object. */

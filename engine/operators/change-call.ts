@@ -1,6 +1,7 @@
 import { bodyFaults, headerFault } from '../config/call-extras.ts';
-import { bodyText, type Ready, type Reconciled } from '../exchange.ts';
+import type { Ready, Reconciled } from '../exchange.ts';
 import { isSecretParameter } from '../log/mask-text.ts';
+import { bodyText } from '../model/call-body.ts';
 import { stageFault } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';

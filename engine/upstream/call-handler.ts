@@ -1,8 +1,9 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, util } from 'undici';
 import type { Backpressure, Pausable } from '../backpressure.ts';
+import { BytePieces, bodyBytes, type CallBody } from '../model/call-body.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { SteadyClock } from '../time/steady-clock.ts';
 import type { Connection } from './connection.ts';
@@ -44,7 +45,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   readonly #backpressure: Backpressure;
   readonly #target: CallTarget;
   /** The request's body, for as long as it may be sent or sent again. */
-  #payload: string | Uint8Array | undefined;
+  #payload: CallBody | undefined;
   readonly #limits: CallLimits;
   readonly #clock: SteadyClock;
   readonly #subscriber: Subscriber<UpstreamAnswer>;
@@ -257,8 +258,9 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     const payload = this.#payload ?? '';
     if (connection.reused) this.#expirePayload(connection);
     else this.#payload = undefined;
-    if (payload.length < largeBytes) return payload;
-    return new SentOnce(typeof payload === 'string' ? Buffer.from(payload) : payload);
+    if (payload.length >= largeBytes)
+      return new SentOnce(payload instanceof BytePieces ? payload.pieces : [bodyBytes(payload)]);
+    return payload instanceof BytePieces ? bodyBytes(payload) : payload;
   }
 
   /** Releases the body when it can't be sent again any more. */
@@ -325,17 +327,17 @@ const nothing = (): void => {};
 
 /** A body that is released once it is written. undici keeps bytes or text until the answer has ended, but empties a stream. */
 class SentOnce extends Readable {
-  #bytes: Uint8Array | undefined;
+  #pieces: readonly Uint8Array[];
 
-  constructor(bytes: Uint8Array) {
-    super({ highWaterMark: bytes.length });
-    this.#bytes = bytes;
+  constructor(pieces: readonly Uint8Array[]) {
+    super({ highWaterMark: pieces.reduce((sum, piece) => sum + piece.length, 0) });
+    this.#pieces = pieces;
   }
 
   override _read(): void {
-    this.push(this.#bytes);
+    for (const piece of this.#pieces) if (piece.length > 0) this.push(piece);
     this.push(null);
-    this.#bytes = undefined;
+    this.#pieces = [];
   }
 }
 

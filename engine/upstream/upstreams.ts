@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
+import type { CallBody } from '../model/call-body.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { PoolStats } from './pool.ts';
 
@@ -10,7 +11,7 @@ export interface UpstreamCall {
   readonly url: URL;
   /** Lower-case names; includes credentials. `content-length` and `host` are derived from `body` and `url`. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: CallBody;
   /** Pauses the answer's body. */
   readonly backpressure: Backpressure;
   /** Limits that win over those of all calls. */

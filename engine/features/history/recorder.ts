@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { bodyText } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { MemoryClaim } from '../../memory-budget.ts';
+import { bodyBytes, bodyText, type CallBody } from '../../model/call-body.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
@@ -49,7 +49,7 @@ export interface RecordedCall {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: string | Uint8Array;
+  readonly body: CallBody;
   status?: number;
   responseHeaders?: Headers;
   readonly recording: Recording;
@@ -277,8 +277,8 @@ export class Recorder implements Watcher {
 }
 
 /** The beginning of a body that is longer than a capture shows, as a copy: the rest needs no memory. */
-export const cutBody = <B extends string | Uint8Array>(body: B, maxBytes: number): B | Uint8Array =>
-  body.length > maxBytes ? Buffer.from(body.slice(0, maxBytes + 1)) : body;
+export const cutBody = <B extends CallBody>(body: B, maxBytes: number): B | Uint8Array =>
+  body.length > maxBytes ? Buffer.from(bodyBytes(body).subarray(0, maxBytes + 1)) : body;
 
 /** Memory overhead of an event, in bytes. */
 const eventOverhead = 32;

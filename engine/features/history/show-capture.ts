@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { type ExactMask, exactMask, type HiddenText, isSecretName, masked, maskUrl } from '../../log/mask-text.ts';
+import { bodyBytes } from '../../model/call-body.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { Chunk, RequestSummary } from '../record/schema.ts';
@@ -87,7 +88,7 @@ export const showCapture = (
 };
 
 const showCall = (call: RecordedCall, mask: ExactMask, limits: ShowLimits) => {
-  const body = cutText(Buffer.from(call.body), limits.maxBytes);
+  const body = cutText(bodyBytes(call.body), limits.maxBytes);
   return {
     url: maskUrl(call.url.href, mask.text),
     method: call.method,
@@ -109,7 +110,7 @@ const curlOf = (
   settings: ShowSettings,
   limits: ShowLimits,
 ) => {
-  const body = cutText(Buffer.from(call.body), limits.maxBytes);
+  const body = cutText(bodyBytes(call.body), limits.maxBytes);
   const secret = credential?.apiKey;
   return mask.text(
     curlCommand({

@@ -85,7 +85,7 @@ class UwsStream implements HttpStream {
     const end = isChunked ? new MisreadEnd(consumer) : undefined;
     // The native buffer is only valid during the call. Small copies share a pool.
     this.#res.onData((chunk, isLast) => {
-      const bytes = Buffer.from(new Uint8Array(chunk));
+      const bytes = Buffer.from(chunk);
       end?.look(bytes, isLast);
       consumer.take(bytes, isLast);
     });
