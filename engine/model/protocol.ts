@@ -1,7 +1,7 @@
 import type { FieldNames } from './client-paths.ts';
 import type { ClientWire } from './client-wires.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
-import type { ModelEvent } from './event.ts';
+import type { ModelEvent, Usage } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Losses } from './loss.ts';
@@ -164,6 +164,11 @@ export interface UpstreamProtocol {
    * passed-through answer is inspected then. Absent: never.
    */
   readonly mayReason?: (body: JsonObject) => boolean;
+  /**
+   * The usage of a whole reply that surely is one, as nearly all are; `undefined` if it has another form or may hold a failure. Saves
+   * passed-through answers their decoding. Absent: all are decoded.
+   */
+  readonly plainUsage?: (body: JsonObject) => Usage | undefined;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
-import { type ModelEvent, mergeUsage, type Usage } from '../model/event.ts';
+import { type ModelEvent, mergeUsage, plausibleUsage, type Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { type JsonObject, openBrace, openBracket, writeJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
@@ -130,14 +130,18 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
   const { plan, context, clientBody, answer, call } = answered;
   if (bytes.length > maxReadBytes && looksWhole(bytes) && !bytes.includes('"error"')) return { usage: {} };
   const body = replyIn(bytes);
+  const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
+  const list = isList ? body : undefined;
+  const mayReason = plan.upstream.mayReason?.(clientBody) ?? false;
+  const plain = body && !mayReason ? plan.upstream.plainUsage?.(body) : undefined;
+  if (plain) return { usage: mergeUsage({}, plausibleUsage(plain)), list };
   const events = body
     ? plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
     : [{ type: 'error', fault: notJson(bytes, answer.status) } as const];
   const error = events.find((event) => event.type === 'error');
   if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
-  if (plan.upstream.mayReason?.(clientBody)) watchOf(answered, cache).read(events);
-  const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
-  return { usage: usageOf(events), list: isList ? body : undefined };
+  if (mayReason) watchOf(answered, cache).read(events);
+  return { usage: usageOf(events), list };
 };
 
 /** Begins and ends with braces. */

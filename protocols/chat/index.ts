@@ -16,6 +16,7 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
+import { plainUsage } from './plain-usage.ts';
 
 export {
   type ChatDialect,
@@ -85,6 +86,7 @@ export const chatUpstream = (
     contentMarker: '"choices"',
     reasoningMarker: '"reasoning',
     mayReason: () => newest.reasoningHistory !== undefined,
+    plainUsage,
   };
 };
 

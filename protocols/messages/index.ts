@@ -15,6 +15,7 @@ import { boundOutput, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 import { expressRequest } from './other-wires/express-request.ts';
+import { plainUsage } from './plain-usage.ts';
 import { refusesReasoning } from './refuses-reasoning.ts';
 
 export { bindingBetaOf } from './encode-reasoning.ts';
@@ -96,6 +97,7 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   contentMarker: 'message_start',
   refusesReasoning,
   acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
+  plainUsage,
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 });
 
