@@ -1,13 +1,14 @@
+import { Buffer } from 'node:buffer';
 import type { RollStream } from 'pino-roll';
 import { errorCode } from '../model/fault.ts';
 import type { RollingFile } from './rolling-file.ts';
 
 /** The longest time a line is buffered, in milliseconds. */
 const flushMs = 100;
-/** Buffered characters that trigger a write at once. */
-const batchChars = 65_536;
-/** Maximum buffered characters; further lines are dropped. */
-const maxWaitingChars = 524_288;
+/** Buffered bytes that trigger a write at once. */
+const batchBytes = 65_536;
+/** Maximum buffered bytes; further lines are dropped. */
+const maxWaitingBytes = 524_288;
 /** Milliseconds between retries of a failed open or write, and between checks that the file still exists. */
 const retryMs = 1000;
 
@@ -15,15 +16,16 @@ const retryMs = 1000;
 export type WritableFile = Pick<RollingFile, 'name' | 'open' | 'inPlace' | 'appendSync'>;
 
 /**
- * Buffers lines and writes them in batches in the background: a line costs the caller one array append. While the file can't
+ * Buffers lines as bytes, which cost the garbage collector nothing, and writes them in batches in the background. While the file can't
  * be written, lines are buffered up to a limit; further ones are dropped and counted. No method throws or rejects.
  */
 export class LogWriter {
   readonly #file: WritableFile;
   readonly #report: TroubleReport;
   readonly #onLost: (count: number) => void;
-  #lines: string[] = [];
-  #chars = 0;
+  #buffer = Buffer.allocUnsafeSlow(batchBytes);
+  /** Bytes of `#buffer` with lines. */
+  #used = 0;
   #lost = 0;
   #stream: RollStream | undefined;
   #opening: Promise<void> | undefined;
@@ -46,13 +48,14 @@ export class LogWriter {
   /** Buffers a line, including its line feed. */
   write(line: string): void {
     if (this.#closed) return;
-    if (this.#chars + line.length > maxWaitingChars) {
+    if (this.#used + line.length > maxWaitingBytes) {
       this.#lost += 1;
       return;
     }
-    this.#lines.push(line);
-    this.#chars += line.length;
-    if (this.#chars >= batchChars) this.#writeBatch();
+    const most = this.#used + 3 * line.length;
+    if (most > this.#buffer.length) this.#grow(most);
+    this.#used += this.#buffer.write(line, this.#used);
+    if (this.#used >= batchBytes) this.#writeBatch();
     this.#schedule(flushMs);
   }
 
@@ -89,6 +92,12 @@ export class LogWriter {
     if (stream) await new Promise<void>((resolve) => retire(stream, resolve));
   }
 
+  #grow(bytes: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.#used);
+    this.#buffer = grown;
+  }
+
   #schedule(afterMs: number): void {
     if (this.#closed || this.#timer) return;
     this.#timer = setTimeout(() => {
@@ -100,10 +109,10 @@ export class LogWriter {
   /** Opens, checks or retries the file as needed, then writes buffered lines. */
   async #advance(): Promise<void> {
     if (this.#stream) await this.#checkFile(this.#stream);
-    if (!this.#stream && this.#lines.length > 0) await this.#open();
+    if (!this.#stream && this.#used > 0) await this.#open();
     if (this.#stuck) this.#retry();
     this.#writeBatch();
-    if (this.#lines.length > 0 || this.#stuck) this.#schedule(this.#stream && !this.#stuck ? flushMs : retryMs);
+    if (this.#used > 0 || this.#stuck) this.#schedule(this.#stream && !this.#stuck ? flushMs : retryMs);
   }
 
   #open(): Promise<void> {
@@ -130,7 +139,7 @@ export class LogWriter {
   #drained(): void {
     this.#busy = false;
     this.#stuck = false;
-    if (this.#chars >= batchChars) this.#writeBatch();
+    if (this.#used >= batchBytes) this.#writeBatch();
     this.#resolveWaiting();
     if (this.#lost > 0) {
       const count = this.#lost;
@@ -151,7 +160,7 @@ export class LogWriter {
 
   #writeBatch(): void {
     const stream = this.#stream;
-    if (!stream || this.#busy || this.#lines.length === 0) return;
+    if (!stream || this.#busy || this.#used === 0) return;
     this.#busy = true;
     this.#writeTo(stream, this.#take());
   }
@@ -188,13 +197,12 @@ export class LogWriter {
     this.#stuck = false;
     retire(stream, () => {});
     this.#resolveWaiting();
-    if (this.#lines.length > 0) this.#schedule(retryMs);
+    if (this.#used > 0) this.#schedule(retryMs);
   }
 
   #take(): string {
-    const text = this.#lines.join('');
-    this.#lines = [];
-    this.#chars = 0;
+    const text = this.#buffer.toString('utf8', 0, this.#used);
+    this.#used = 0;
     return text;
   }
 

@@ -30,7 +30,7 @@ test('keeps three files and all foreign files', (t) => {
   const days = ['01', '02', '03', '04', '05'].map((day) => `junctor-202601${day}000000.log`);
   const { folder, place } = placeWith(t, ...days, 'notes.txt');
   place.prune(join(folder, 'junctor-20260105000000.log'));
-  t.deepEqual(readdirSync(folder).sort(), ['notes.txt', ...days.slice(2)]);
+  t.deepEqual(readdirSync(folder).sort(), [...days.slice(2), 'notes.txt']);
 });
 
 test('never removes the file in use, even if the clock was set back', (t) => {
