@@ -105,6 +105,10 @@ const clientGone = 499;
 export const hasFailed = (status: number, hasFault: boolean): boolean =>
   status !== clientGone && (status >= 400 || hasFault);
 
+/** The name of what requests are counted by; an empty text is none. */
+export const seriesOf = (protocol: string, scenario: string, provider: string, client: string, model: string): string =>
+  `${protocol}\n${scenario}\n${provider}\n${client}\n${model}`;
+
 const noNames: readonly string[] = [];
 const untouched: PassThrough = { request: false, reply: false };
 
@@ -219,6 +223,13 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   get model(): string | undefined {
     return this.route?.model;
+  }
+
+  /** What requests are counted by: protocol, scenario, provider, client and model, empty where unknown. */
+  get series(): string {
+    const { scenario = '', provider = '', model = '' } = this;
+    const { client, namedClient = '' } = this.start;
+    return seriesOf(client.wire, scenario, provider, namedClient, model);
   }
 
   /** Failed attempts before the answer. */

@@ -162,6 +162,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'upstream/',
       ),
       'node:',
+      'lru-cache',
       'prom-client',
       'typebox',
     ],

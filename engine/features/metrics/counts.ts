@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
+import type { LabelValues } from '../../metric.ts';
 import type { ObservedRoute } from '../../observer.ts';
 import type { RequestFollower, RequestRecord } from '../../request-record.ts';
-import { Distribution, Tally } from '../record/series.ts';
+import { Distribution, type Observed, Tally } from '../record/series.ts';
 
 /** Bucket bounds for complete answers, in seconds. */
 const answerSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
@@ -26,17 +28,20 @@ export class Counts {
   readonly overheads = new Distribution(overheadSeconds);
   readonly holds = new Distribution(holdSeconds);
 
+  /** The series of requests that are counted together. */
+  readonly #known = new LRUCache<string, RequestSeries>({ max: maxKnown });
+
   /** Counts requests as they go on and end. */
   readonly follow: RequestFollower = {
-    counted: ({ provider = none, namedClient = '' }, { input, cacheRead, cacheWrite, output, reasoning }) => {
-      const add = (type: string, tokens: number | undefined): void => {
-        if (tokens !== undefined && tokens > 0) this.tokens.add([provider, type, namedClient], tokens);
-      };
-      add('input', input);
-      add('cache_read', cacheRead);
-      add('cache_write', cacheWrite);
-      add('output', output);
-      add('reasoning', reasoning);
+    counted: (record, usage) => {
+      const { tokens } = this.#seriesOf(record);
+      for (const [kind, type] of tokenTypes) {
+        const count = usage[kind];
+        if (count === undefined || count <= 0) continue;
+        const tally = tokens[kind] ?? this.tokens.at([record.provider ?? none, type, record.namedClient ?? '']);
+        tokens[kind] = tally;
+        tally.count += count;
+      }
     },
     faulted: ({ provider = none }, { kind }) => {
       if (kind.startsWith('upstream-')) this.upstreamErrors.add([provider, kind]);
@@ -47,19 +52,61 @@ export class Counts {
     ended: (record) => this.#ended(record),
   };
 
-  #ended(record: EndedTimes): void {
-    const { protocol, provider = none, route, status, namedClient = '', firstByteMs, overheadMs, durationMs } = record;
-    const where = [protocol, provider];
+  #ended(record: RequestRecord): void {
+    const { protocol, status, firstByteMs, overheadMs, durationMs } = record;
+    const series = this.#seriesOf(record);
     // Without upstream data the reply is a fault of the gateway.
     if (firstByteMs !== undefined && overheadMs !== undefined) {
-      this.firstBytes.observe(where, firstByteMs / 1000);
-      this.overheads.observe(where, overheadMs / 1000);
+      const where = [protocol, record.provider ?? none];
+      series.firstBytes ??= this.firstBytes.at(where);
+      series.overheads ??= this.overheads.at(where);
+      this.firstBytes.add(series.firstBytes, firstByteMs / 1000);
+      this.overheads.add(series.overheads, overheadMs / 1000);
     }
     if (status === clientGone) this.aborts.add([protocol]);
-    this.requests.add([...where, labelOf(route), route?.scenario ?? none, String(status), namedClient]);
-    this.durations.observe(where, durationMs / 1000);
+    const ended = series.ended.get(status) ?? this.requests.at(labelsOf(record));
+    series.ended.set(status, ended);
+    ended.count += 1;
+    this.durations.add(series.durations, durationMs / 1000);
+  }
+
+  #seriesOf(record: RequestRecord): RequestSeries {
+    const key = record.series;
+    const known = this.#known.get(key);
+    // A new configuration may list a model that no other did.
+    if (known && known.models === record.route?.provider.models) return known;
+    const { protocol, provider = none, route } = record;
+    const durations = this.durations.at([protocol, provider]);
+    const series: RequestSeries = { models: route?.provider.models, durations, ended: new Map(), tokens: {} };
+    this.#known.set(key, series);
+    return series;
   }
 }
+
+/** What requests of one kind are counted in, found once. */
+interface RequestSeries {
+  /** The provider's models when it was found. */
+  readonly models: readonly string[] | undefined;
+  readonly durations: Observed;
+  firstBytes?: Observed;
+  overheads?: Observed;
+  /** By status. */
+  readonly ended: Map<number, { count: number }>;
+  readonly tokens: { [Kind in TokenKind]?: { count: number } };
+}
+
+const maxKnown = 1_000;
+
+type TokenKind = 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning';
+
+/** The label values of the kinds of tokens. */
+const tokenTypes: readonly (readonly [kind: TokenKind, type: string])[] = [
+  ['input', 'input'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite', 'cache_write'],
+  ['output', 'output'],
+  ['reasoning', 'reasoning'],
+];
 
 /** Label value while the provider, model or scenario is unknown. */
 const none = 'none';
@@ -74,8 +121,11 @@ const labelOf = (route: Omit<ObservedRoute, 'scenario'> | undefined): string => 
   return route.provider.models.includes(route.model) ? route.model : otherModel;
 };
 
-/** What is counted of a request at its end. */
-type EndedTimes = Pick<
-  RequestRecord,
-  'protocol' | 'provider' | 'route' | 'status' | 'namedClient' | 'firstByteMs' | 'overheadMs' | 'durationMs'
->;
+const labelsOf = ({ protocol, provider = none, route, status, namedClient = '' }: RequestRecord): LabelValues => [
+  protocol,
+  provider,
+  labelOf(route),
+  route?.scenario ?? none,
+  String(status),
+  namedClient,
+];

@@ -58,13 +58,18 @@ export class Tally {
     this.#table.at(labels).count += by;
   }
 
+  /** The counter of these labels, to add to it without looking for it each time. */
+  at(labels: LabelValues): { count: number } {
+    return this.#table.at(labels);
+  }
+
   *rows(): Iterable<Series<number>> {
     for (const { labels, value } of this.#table.rows) yield { labels, value: value.count };
   }
 }
 
 /** Observations of one set of labels. */
-interface Observed {
+export interface Observed {
   /** Observations per bucket, not cumulative; the last has no upper bound. */
   readonly buckets: Float64Array;
   count: number;
@@ -83,7 +88,15 @@ export class Distribution {
   }
 
   observe(labels: LabelValues, value: number): void {
-    const observed = this.#table.at(labels);
+    this.add(this.#table.at(labels), value);
+  }
+
+  /** What was observed of these labels, for `add`. */
+  at(labels: LabelValues): Observed {
+    return this.#table.at(labels);
+  }
+
+  add(observed: Observed, value: number): void {
     let bucket = 0;
     while (bucket < this.bounds.length && value > (this.bounds[bucket] ?? 0)) bucket += 1;
     observed.buckets[bucket] = (observed.buckets[bucket] ?? 0) + 1;

@@ -167,7 +167,9 @@ class Counter {
   readonly #id: string;
   /** The steps that aren't written yet; the last one may go on. */
   #steps: UsageBucket[] = [];
-  /** The minutes that aren't in their hours yet; the last one may go on. */
+  /** Those of them that are counted in their minutes: the others go on. */
+  readonly #folded = new WeakSet<UsageBucket>();
+  /** The minutes that aren't in their hours yet; the last one may go on. They lack the step that goes on. */
   #minutes: UsageBucket[] = [];
   /** The hours that aren't in a month's file yet; the last one may go on. */
   #hours: OwnHour[] = [];
@@ -189,14 +191,34 @@ class Counter {
   add(request: CountedRequest): void {
     const nowMs = this.#nowMs();
     currentOf(this.#steps, '5s', nowMs).add(request);
-    currentOf(this.#minutes, 'minute', nowMs).add(request);
-    if (this.#steps.length > maxUnwrittenSteps) this.#steps.shift();
-    if (this.#minutes.length > maxUnwrittenMinutes) this.#fold();
+    if (this.#steps.length <= maxUnwrittenSteps) return;
+    this.#foldSteps(nowMs);
+    this.#steps.shift();
+  }
+
+  /** Adds the steps that are over to their minutes. */
+  #foldSteps(nowMs: number): void {
+    for (const step of this.#steps) {
+      if (!step.hasEnded(nowMs) || this.#folded.has(step)) continue;
+      this.#folded.add(step);
+      currentOf(this.#minutes, 'minute', bucketStartMs(step.name)).fold(step.rows);
+      if (this.#minutes.length > maxUnwrittenMinutes) this.#fold();
+    }
+  }
+
+  /** The oldest minute that isn't in its hour; with the step that goes on, if that is in it. */
+  #nextMinute(): UsageBucket | undefined {
+    const [first] = this.#minutes;
+    const step = this.#steps.find((one) => !this.#folded.has(one));
+    if (!step) return first;
+    const minute = new UsageBucket('minute', bucketStartMs(step.name));
+    if (!first) return minute.fold(step.rows);
+    return first.name === minute.name ? minute.fold(first.rows).fold(step.rows) : first;
   }
 
   /** Whether there is something to write. */
   isDue(): boolean {
-    if (this.#minutes.length > 0) return true;
+    if (this.#minutes.length > 0 || this.#steps.length > 0) return true;
     const nowMs = this.#nowMs();
     return this.#hours.some(({ counted, written }) => counted.requests !== written || counted.hasEnded(nowMs));
   }
@@ -205,8 +227,9 @@ class Counter {
   async write(): Promise<void> {
     await this.#work.run(async () => {
       const nowMs = this.#nowMs();
+      this.#foldSteps(nowMs);
       await this.#endMinutes(nowMs);
-      const minute = this.#minutes[0];
+      const minute = this.#nextMinute();
       const current = minute && this.#hourOf(minute);
       let isTurning = false;
       for (const own of [...this.#hours]) {
@@ -224,6 +247,7 @@ class Counter {
 
   /** Writes what is left, the step that isn't over too: another process counts the rest of it. */
   async close(): Promise<void> {
+    this.#foldSteps(Number.POSITIVE_INFINITY);
     await this.#work.run(() => this.#endSteps(Number.POSITIVE_INFINITY));
     await this.write();
   }

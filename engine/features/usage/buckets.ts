@@ -1,5 +1,5 @@
 import { isCost } from '../../catalogue/catalogue.ts';
-import type { RequestRecord } from '../../request-record.ts';
+import { type RequestRecord, seriesOf } from '../../request-record.ts';
 import { TimeScale } from '../record/series.ts';
 import { noUsage, type UsageRow, type UsageSums, type UsageTimes, type UsageUnit } from './schema.ts';
 
@@ -44,7 +44,7 @@ export const floorTo = (unit: UsageUnit, atMs: number): number => Math.floor(atM
 /** What a request that ended adds to the sums. */
 export type CountedRequest = Pick<
   RequestRecord,
-  'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
+  'series' | 'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
 > &
   Pick<RequestRecord, 'calls' | 'isFailed' | 'lossCount' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
 
@@ -113,8 +113,7 @@ export class UsageBucket {
   }
 
   add(request: CountedRequest): void {
-    const { protocol, scenario = '', provider = '', model = '', namedClient: client = '' } = request;
-    const row = this.#rowOf({ protocol, scenario, provider, model, client });
+    const row = this.#rows.get(request.series) ?? this.#rowOf(namesOf(request));
     const { usage, cost, defaultCost, calls, mayCost } = request;
     row.requests += 1;
     if (request.isFailed) row.errors += 1;
@@ -155,8 +154,22 @@ export class UsageBucket {
   }
 }
 
+const namesOf = ({
+  protocol,
+  scenario = '',
+  provider = '',
+  model = '',
+  namedClient = '',
+}: CountedRequest): RowNames => ({
+  protocol,
+  scenario,
+  provider,
+  model,
+  client: namedClient,
+});
+
 const keyOf = ({ protocol, scenario, provider, model, client }: RowNames): string =>
-  `${protocol}\n${scenario}\n${provider}\n${client}\n${model}`;
+  seriesOf(protocol, scenario, provider, client, model);
 
 const addTime = (counts: Record<string, number>, ms: number | undefined): void => {
   if (ms === undefined) return;

@@ -6,9 +6,14 @@ import { openUsageCounter } from '../../../../engine/features/usage/bucket-files
 import type { CountedRequest } from '../../../../engine/features/usage/buckets.ts';
 import { readUsageQuery, usageReport } from '../../../../engine/features/usage/report.ts';
 import { noUsage, type UsageFigures, type UsageGroup } from '../../../../engine/features/usage/schema.ts';
+import { seriesOf } from '../../../../engine/request-record.ts';
 import { until } from '../../../support/until.ts';
 
 const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
+  get series() {
+    const { protocol, scenario = '', provider = '', namedClient = '', model = '' } = this;
+    return seriesOf(protocol, scenario, provider, namedClient, model);
+  },
   protocol: 'chat',
   scenario: 'default',
   provider: 'p',
