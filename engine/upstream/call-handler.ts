@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, util } from 'undici';
-import type { Backpressure, Pausable } from '../backpressure.ts';
+import { type Backpressure, type Pausable, ReadingTurns } from '../backpressure.ts';
 import { BytePieces, bodyBytes, type CallBody } from '../model/call-body.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { SteadyClock } from '../time/steady-clock.ts';
@@ -36,6 +36,9 @@ export interface CallTarget {
   /** The URL's path and query. */
   readonly path: string;
 }
+
+/** One for all calls of the process. */
+const turns = new ReadingTurns();
 
 /** One upstream call. Passes undici's callbacks on to the subscribers of the call and of the answer's body. */
 export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
@@ -198,7 +201,10 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
 
   onData(chunk: Buffer): boolean {
     // undici's parser emits an empty chunk when it resumes a body that ends with its connection.
-    if (chunk.length > 0) this.#body?.next(chunk);
+    if (chunk.length > 0 && this.#body) {
+      this.#body.next(chunk);
+      turns.brought(this, chunk.length);
+    }
     return !this.#paused;
   }
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { mergeMap } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
+import { Backpressure, ReadingTurns } from '../../../engine/backpressure.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { callOf, start, testUpstreams } from './harness.ts';
@@ -216,3 +216,23 @@ test('the source is detached at the end', async (t) => {
 });
 
 const bytesOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+
+test('sources that bring much in one turn of the event loop pause until the next', async (t) => {
+  const turns = new ReadingTurns();
+  const calls: string[] = [];
+  const sourceOf = (name: string) => ({
+    pause: () => calls.push(`pause ${name}`),
+    resume: () => calls.push(`resume ${name}`),
+  });
+  const [first, second] = [sourceOf('first'), sourceOf('second')];
+  for (let count = 0; count < 15; count += 1) turns.brought(first, piece.length);
+  turns.brought(second, 1);
+  t.deepEqual(calls, []);
+  turns.brought(first, piece.length);
+  turns.brought(second, 1);
+  t.deepEqual(calls, ['pause first', 'pause second']);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(calls.slice(2), ['resume first', 'resume second']);
+  turns.brought(second, piece.length);
+  t.is(calls.length, 4, 'each turn counts anew');
+});
