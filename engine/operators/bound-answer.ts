@@ -6,6 +6,7 @@ import type { MemoryClaim } from '../memory-budget.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
+import { inStep } from '../time/loop-watch.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import type { StreamStage } from './rx.ts';
 
@@ -269,47 +270,61 @@ const tooLarge = (what: string, bytes: number, setting: keyof Limits): FaultErro
     message: `${what} is larger than ${bytes} bytes. LIMITS.${setting} in the configuration sets the limit.`,
   });
 
-/** From this many bytes on, the conversion of a whole answer blocks the event loop for long enough to be noticed. */
-const largeBytes = 1024 * 1024;
+/** From this many bytes on, the conversion of a whole answer would hold the event loop for long enough to be noticed. */
+export const largeBytes = 1024 * 1024;
 
 /** The longest time that others get after a turn, in milliseconds. */
 const maxRestMs = 2_000;
 
-/** Lets large pieces of work run one at a time. After each, other requests have the event loop for as long as it took. */
+/** Lets large pieces of work run one at a time. After each, other requests have the event loop for as long as it was held. */
 class Turns {
   readonly #waiting = new Set<() => void>();
+  #current: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Calls `work` when its turn comes. Returns what withdraws it. */
+  /** Calls `work` when its turn comes. The turn lasts until the returned function is called, which also withdraws it. */
   take(work: () => void): () => void {
     this.#waiting.add(work);
-    this.#timer ??= setTimeout(() => this.#next(), 0);
-    return () => this.#waiting.delete(work);
+    this.#rest(0);
+    return () => {
+      this.#waiting.delete(work);
+      if (this.#current !== work) return;
+      this.#current = undefined;
+      this.#rest(0);
+    };
+  }
+
+  #rest(ms: number): void {
+    if (!this.#current) this.#timer ??= setTimeout(() => this.#next(), ms);
   }
 
   #next(): void {
-    this.#timer = undefined;
     const [work] = this.#waiting;
-    if (!work) return;
-    this.#waiting.delete(work);
-    const fromMs = performance.now();
-    try {
-      work();
-    } finally {
-      const restMs = Math.min(performance.now() - fromMs, maxRestMs);
-      // Set although nothing may wait: what comes next rests, too.
-      this.#timer = setTimeout(() => this.#next(), restMs);
-    }
+    if (work) {
+      this.#waiting.delete(work);
+      this.#current = work;
+      const fromMs = performance.now();
+      try {
+        work();
+      } finally {
+        this.#timer = undefined;
+        // Set although nothing may wait: what comes next rests, too.
+        this.#rest(Math.min(performance.now() - fromMs, maxRestMs));
+      }
+    } else this.#timer = undefined;
   }
 }
 
 const turns = new Turns();
 
-/** A whole answer's bytes. The end of a large one waits for its turn, since all of its conversion follows. */
+/**
+ * A whole answer's bytes. The end of a large one waits for its turn, since most of its conversion follows; the turn ends with the
+ * subscription.
+ */
 export const endInTurn = (body: Observable<Uint8Array>): Observable<Uint8Array> =>
   new Observable((subscriber) => {
     let bytes = 0;
-    let withdraw = (): void => {};
+    let leave = (): void => {};
     const reading = body.subscribe({
       next(chunk) {
         bytes += chunk.length;
@@ -318,11 +333,32 @@ export const endInTurn = (body: Observable<Uint8Array>): Observable<Uint8Array> 
       error: (error) => subscriber.error(error),
       complete() {
         if (bytes < largeBytes) subscriber.complete();
-        else withdraw = turns.take(() => subscriber.complete());
+        else leave = turns.take(() => subscriber.complete());
       },
     });
     return () => {
       reading.unsubscribe();
-      withdraw();
+      leave();
     };
+  });
+
+/** Emits what long work returns. `next` does a slice of it; other requests run between two slices. The time counts for a step. */
+export const inSlices = <T>(step: string, next: () => IteratorResult<undefined, T>): Observable<T> =>
+  new Observable((subscriber) => {
+    let due: NodeJS.Immediate;
+    const run = (): void => {
+      let slice: IteratorResult<undefined, T>;
+      try {
+        slice = inStep(step, next);
+      } catch (error) {
+        subscriber.error(error);
+        return;
+      }
+      if (slice.done) {
+        subscriber.next(slice.value);
+        subscriber.complete();
+      } else due = setImmediate(run);
+    };
+    due = setImmediate(run);
+    return () => clearImmediate(due);
   });

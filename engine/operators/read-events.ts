@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import type { Answered } from '../exchange.ts';
+import { map, tap } from 'rxjs';
+import { type Answered, fill } from '../exchange.ts';
 import {
   type Batch,
   type BlockStart,
@@ -20,12 +21,13 @@ import {
   parseJson,
   withinStack,
 } from '../model/json/json.ts';
+import { readJsonInPieces } from '../model/json/long-texts.ts';
 import { Losses } from '../model/loss.ts';
 import { chain } from '../model/machine.ts';
 import { nameStep } from '../time/loop-watch.ts';
-import { errorEvent, toErrorEvent } from './bound-answer.ts';
+import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { collectedBytes, type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
+import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
 
 /**
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
@@ -36,7 +38,7 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
   const name = answered.answer.streamed ? 'decode-stream' : 'decode-reply';
   const reading = answered.answer.streamed
     ? readStream(answered, new AnswerEnd(answered, control))
-    : collectedBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
+    : readWhole(answered);
   let usage: Usage = {};
   const read = (batch: Batch | undefined): Batch | undefined => {
     for (const event of batch ?? []) usage = readUsage(event, usage);
@@ -52,6 +54,7 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
       nameStep(name);
       return read(reading.end?.());
     },
+    ending: () => reading.ending?.()?.pipe(tap((batch) => read(batch))),
     failed: (error) => read(reading.failed?.(error)),
     finalize() {
       reading.finalize?.();
@@ -99,16 +102,44 @@ const tooDeep = "The upstream's answer is nested too deeply.";
 /** One for all replies: a decoder is expensive to create, and holds no state between whole texts. */
 const utf8 = new TextDecoder();
 
-const decodeWhole = (answered: Answered, bytes: Uint8Array): Batch => {
-  const events = eventsIn(answered, bytes);
-  if (events.at(-1)?.type === 'error') reportRefusal(answered, bytes);
+/** Reads a whole reply at its end; a large one in slices. */
+const readWhole = (answered: Answered): Handlers<Uint8Array, Batch> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  return {
+    next(chunk) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      return undefined;
+    },
+    end() {
+      if (bytes >= largeBytes) return undefined;
+      const body = joinBytes(chunks);
+      return decodeWhole(answered, replyIn(body), () => body);
+    },
+    ending() {
+      if (bytes < largeBytes) return undefined;
+      const work = readJsonInPieces(chunks);
+      return inSlices('decode-reply', () => work.next()).pipe(
+        map(({ value, texts }) => {
+          fill(answered, { longTexts: texts });
+          return decodeWhole(answered, replyOf(value), () => joinBytes(chunks));
+        }),
+      );
+    },
+    failed: toErrorEvent,
+  };
+};
+
+/** `bytes`: those that the reply was read from. */
+const decodeWhole = (answered: Answered, reply: JsonObject | undefined, bytes: () => Uint8Array): Batch => {
+  const events = reply ? eventsIn(answered, reply) : [errorEvent(notJson(bytes(), answered.answer.status))];
+  if (events.at(-1)?.type === 'error') reportRefusal(answered, bytes());
   return events;
 };
 
-const eventsIn = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
+const eventsIn = ({ plan, context }: Answered, body: JsonObject): Batch => {
   try {
-    const body = replyIn(bytes);
-    if (!body) return [errorEvent(notJson(bytes, answer.status))];
     const events = withinStack('upstream-garbled', tooDeep, () => plan.graph.decodeReply.work(body, context));
     return normalizeEvents(events, new Map());
   } catch (error) {
@@ -119,9 +150,11 @@ const eventsIn = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch
 const reportRefusal = ({ observer, answer: { status, headers, streamed } }: Answered, body: Uint8Array): void =>
   observer.refused({ isWhole: !streamed, status, headers, body });
 
-/** The reply in a whole body; `undefined` if it isn't JSON. Some servers send a list that holds their error. */
-export const replyIn = (bytes: Uint8Array): JsonObject | undefined => {
-  const body = parseJson(utf8.decode(bytes));
+/** The reply in a whole body; `undefined` if it isn't JSON. */
+export const replyIn = (bytes: Uint8Array): JsonObject | undefined => replyOf(parseJson(utf8.decode(bytes)));
+
+/** Some servers send a list that holds their error. */
+const replyOf = (body: Json | undefined): JsonObject | undefined => {
   const reply: Json | undefined = Array.isArray(body) ? body[0] : body;
   return isJsonObject(reply) ? reply : undefined;
 };

@@ -2,7 +2,7 @@ import { map, Observable, type OperatorFunction, Subscriber, timer } from 'rxjs'
 import type { Exchange } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import type { Machine } from '../model/machine.ts';
-import { enterStep, isInStep } from '../time/loop-watch.ts';
+import { enterStep, inStep, isInStep } from '../time/loop-watch.ts';
 
 /**
  * A step that turns one value into the next: synchronously, or as an Observable of one value; the last step's may emit many. May
@@ -134,6 +134,8 @@ export interface Handlers<I, O> {
   readonly next: (input: I) => O | undefined;
   /** Called when the source completes; its result is the last value. */
   readonly end?: () => O | undefined;
+  /** Called after `end`, for last values that take several turns of the event loop. Later stages end after them. */
+  readonly ending?: () => Observable<O> | undefined;
   /** Replaces the source's error by a last value, or by what it throws. If absent, errors pass. */
   readonly failed?: (error: unknown) => O | undefined;
   /** Called once at the end: on completion, error or unsubscription. Must not throw. */
@@ -340,18 +342,35 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
     for (let at = from; at < this.#handlers.length; at += 1) {
       if (this.closed) return;
       if (at < this.#completing) continue;
+      const handlers = this.#handlers[at];
       let output: unknown;
+      let more: Observable<unknown> | undefined;
       try {
-        output = this.#handlers[at]?.end?.();
+        output = handlers?.end?.();
+        more = handlers?.ending?.();
       } catch (error) {
         this.#fail(at + 1, error);
         return;
       }
       if (output !== undefined) this.#pass(at + 1, output);
+      if (!more) continue;
+      this.#await(more, at + 1);
+      return;
     }
     if (this.closed) return;
     this.#to.complete();
     this.unsubscribe();
+  }
+
+  /** Passes the last values of a stage, then ends the stages from an index on. */
+  #await(values: Observable<unknown>, from: number): void {
+    this.add(
+      values.subscribe({
+        next: (value) => inStep(answerStep, () => this.#pass(from, value)),
+        error: (error) => this.#fail(from, error),
+        complete: () => inStep(answerStep, () => this.#end(from)),
+      }),
+    );
   }
 
   /** Lets the stages from an index on replace an error. */
@@ -452,7 +471,8 @@ export const collectedBytes = <O>(
   };
 };
 
-const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
+/** A body's bytes; a single chunk as it is. */
+export const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
   const only = chunks.length === 1 ? chunks[0] : undefined;
   return only ?? Buffer.concat(chunks);
 };

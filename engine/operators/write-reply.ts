@@ -1,3 +1,4 @@
+import { map, type Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { showReferencesInFault } from '../config/env.ts';
 import {
@@ -13,14 +14,15 @@ import { shorten } from '../log/mask-text.ts';
 import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
-import { withinStack, writeJson } from '../model/json/json.ts';
+import { type JsonObject, withinStack, writeJson } from '../model/json/json.ts';
+import { writeJsonInPieces } from '../model/json/long-texts.ts';
 import { type Loss, lossRank } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { nextStep } from '../time/loop-watch.ts';
-import { endInTurn, HeldAnswer } from './bound-answer.ts';
+import { endInTurn, HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
 import type { Handlers, SequenceStep, StageList, StreamStage } from './rx.ts';
@@ -58,27 +60,39 @@ const toData = (texts: readonly string[]): ReplyPart | undefined =>
 
 const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
   const events: ModelEvent[] = [];
+  let length = 0;
+  let writing: Observable<ReplyPart> | undefined;
+  const whole = (body: string | Uint8Array): ReplyPart => ({
+    type: 'whole',
+    status: 200,
+    headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
+    body,
+  });
   return {
     next(batch) {
-      for (const event of batch) events.push(event);
+      for (const event of batch) {
+        events.push(event);
+        if (event.type === 'text-delta' || event.type === 'thinking-delta') length += event.text.length;
+      }
       return undefined;
     },
     end() {
       nextStep('encode-reply');
       const folded = foldReply(events);
       if (isFault(folded)) throw new FaultError(folded);
-      const body = withinStack('upstream-garbled', "The upstream's answer is nested too deeply.", () =>
-        writeJson(answered.plan.graph.encodeReply.work(folded, answered.context)),
-      );
-      return {
-        type: 'whole',
-        status: 200,
-        headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
-        body,
-      };
+      const encode = (): JsonObject => answered.plan.graph.encodeReply.work(folded, answered.context);
+      const { longTexts } = answered;
+      if (!longTexts && length < largeBytes) return whole(unlessTooDeep(() => writeJson(encode())));
+      const work = writeJsonInPieces(unlessTooDeep(encode), longTexts ?? []);
+      writing = inSlices('encode-reply', () => unlessTooDeep(() => work.next())).pipe(map(whole));
+      return undefined;
     },
+    ending: () => writing,
   };
 };
+
+const unlessTooDeep = <T>(work: () => T): T =>
+  withinStack('upstream-garbled', "The upstream's answer is nested too deeply.", work);
 
 /** Sends the head before the first part of a stream, and records the answer's progress. */
 export const sendReply = (): StreamStage<Answered, ReplyPart, ReplyPart> => (answered) => {

@@ -67,6 +67,46 @@ for (const wire of ['chat', 'messages'] as const) {
   });
 }
 
+const MiB = 1024 * KiB;
+
+test('large answers are converted in turn, each in slices, to what a conversion in one piece gives', async (t) => {
+  const text = `漢é"\\n😀 ${'x'.repeat(8 * MiB)}`;
+  const { ask } = await rig(
+    t,
+    (request) => {
+      switch (modelOf(request)) {
+        case 'large':
+          return jsonAnswer(wires.chat.reply(text));
+        case 'broken':
+          return { headers: json, pieces: [JSON.stringify(wires.chat.reply(text)).slice(0, -1)] };
+        case 'streamed':
+          return sseAnswer([
+            `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content: text } }] })}\n\n`,
+            `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`,
+            'data: [DONE]\n\n',
+          ]);
+        default:
+          return jsonAnswer(wires.chat.reply('ok'));
+      }
+    },
+    {},
+  );
+  const contentOf = (answer: { readonly text: string }): unknown => JSON.parse(answer.text).content?.[0]?.text;
+
+  const leaving = new AbortController();
+  const left = ask('chat,large', false, leaving.signal).catch(() => undefined);
+  const large = Promise.all([ask('chat,large'), ask('chat,large')]);
+  t.is((await ask('chat,small')).status, 200);
+  leaving.abort();
+  for (const answer of await large) t.true(contentOf(answer) === text, 'one that leaves gives its turn away');
+  await left;
+  t.true(contentOf(await ask('chat,streamed')) === text, 'a stream that becomes one reply');
+
+  const broken = await ask('chat,broken');
+  t.is(broken.status, 502);
+  t.regex(broken.text, /a body that isn't a JSON object/);
+});
+
 const call = (index: number): string => `"id":"c${index}","name":"f"`;
 
 /** The parts of an answer, each a tool call: in one record or whole reply, and in a record each. */

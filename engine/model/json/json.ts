@@ -59,8 +59,17 @@ export const hasKeptDigits = (value: object): boolean => digitsOf.has(value);
 export const writeJson = (value: object | string | number | boolean | null): string => {
   found = false;
   const text = JSON.stringify(value);
-  return found ? writeExactly(value) : text;
+  return found ? writeExactly(value, asItIs) : text;
 };
+
+/** As `writeJson`; `swap` returns what is written in place of a string that is a value. */
+export const writeJsonSwapping = (value: object, swap: (text: string) => string): string => {
+  found = false;
+  const text = JSON.stringify(value, (_, member: unknown) => (typeof member === 'string' ? swap(member) : member));
+  return found ? writeExactly(value, swap) : text;
+};
+
+const asItIs = (text: string): string => text;
 
 /**
  * Matches a number of at least 16 digits or with a three-digit exponent; a double always holds 15 digits. Anchored after the
@@ -219,14 +228,15 @@ const plainForm = (text: string): string => {
 };
 
 /** As `JSON.stringify` for plain JSON values, with stored digits. */
-const writeExactly = (value: unknown): string => {
+const writeExactly = (value: unknown, swap: (text: string) => string): string => {
+  if (typeof value === 'string') return JSON.stringify(swap(value));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const digits = digitsOf.get(value);
   const write = (key: string, member: unknown): string => {
     if (member === undefined) return 'null';
     const kept = typeof member === 'number' ? digits?.get(key) : undefined;
     // The value may have changed since.
-    return kept !== undefined && Number(kept) === member ? kept : writeExactly(member);
+    return kept !== undefined && Number(kept) === member ? kept : writeExactly(member, swap);
   };
   if (Array.isArray(value)) return `[${value.map((item, index) => write(String(index), item)).join(',')}]`;
   const members = Object.entries<unknown>({ ...value }).filter(([, member]) => member !== undefined);

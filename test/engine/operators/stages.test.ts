@@ -1,5 +1,17 @@
 import test from 'ava';
-import { concat, NEVER, Observable, of, Subject, Subscription, throwError } from 'rxjs';
+import {
+  concat,
+  lastValueFrom,
+  map,
+  NEVER,
+  Observable,
+  of,
+  Subject,
+  Subscription,
+  throwError,
+  timer,
+  toArray,
+} from 'rxjs';
 import { type Handlers, operate, type StageControl } from '../../../engine/operators/rx.ts';
 
 /** What a subscriber sees: values, then `|` for an end or the error's message. */
@@ -105,6 +117,36 @@ test('the source is unsubscribed on unsubscription, failure and completion', (t)
     ),
   );
   t.false(letGo((source) => concat(source.pipe(operate(() => ({ next: String }))), NEVER).subscribe()));
+});
+
+test('last values may come later; what follows ends after them', async (t) => {
+  const order: string[] = [];
+  const late = (name: string) =>
+    operate<string, string>(() => ({
+      next: (value) => value,
+      end: () => `${name} end`,
+      ending: () => timer(0).pipe(map(() => `${name} late`)),
+      finalize: () => order.push(name),
+    }));
+  const values = await lastValueFrom(of('a').pipe(late('first'), late('second'), toArray()));
+  t.deepEqual(values, ['a', 'first end', 'first late', 'second end', 'second late']);
+  t.deepEqual(order, ['first', 'second']);
+
+  const failing = of('a').pipe(
+    operate(() => ({ next: String, ending: () => timer(0).pipe(map(boom)), finalize: () => order.push('failed') })),
+  );
+  await t.throwsAsync(lastValueFrom(failing), { message: 'boom' });
+  t.is(order.at(-1), 'failed');
+
+  let left = false;
+  const leaving = new Observable<string>(() => () => {
+    left = true;
+  });
+  of('a')
+    .pipe(operate(() => ({ next: String, ending: () => leaving })))
+    .subscribe()
+    .unsubscribe();
+  t.true(left, 'who unsubscribes ends it');
 });
 
 test('the work learns once that it is over, however that came about', (t) => {
