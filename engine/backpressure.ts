@@ -59,29 +59,47 @@ export class Gate implements Pausable {
   }
 }
 
-/** Bytes that the sources of a process bring before the event loop goes on to what else is due. */
-const turnBytes = 1024 * 1024;
+/** Bytes that the sources of a process bring in one turn of the event loop before they pause. */
+const turnBytes = 512 * 1024;
+
+/** Paused sources that read on in one turn. */
+const turnSources = 4;
 
 /**
- * Shares the event loop between the sources that bring much at once and everything else. Once they have brought `turnBytes`, each
- * pauses after its next chunk, until the following turn of the loop: Node.js reads up to 32 chunks from each socket in one turn.
+ * Shares the event loop between the sources that bring much at once and everything else: Node.js reads up to 32 chunks from each
+ * socket in one turn of the loop. Once all have brought `turnBytes`, each pauses after its next chunk. They read on in later turns, some
+ * at a time, in the order in which they paused.
  */
 export class ReadingTurns {
   #bytes = 0;
-  #paused: Pausable[] = [];
+  readonly #paused = new Set<Pausable>();
+  #isDue = false;
 
   /** Counts a chunk that a source has brought. */
   brought(source: Pausable, bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes < turnBytes) return;
     source.pause();
-    if (this.#paused.push(source) === 1) setImmediate(() => this.#next());
+    this.#paused.add(source);
+    this.#await();
+  }
+
+  #await(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => this.#next());
   }
 
   #next(): void {
-    const paused = this.#paused;
-    this.#paused = [];
+    this.#isDue = false;
     this.#bytes = 0;
-    for (const source of paused) source.resume();
+    let left = turnSources;
+    for (const source of this.#paused) {
+      if (left === 0) break;
+      left -= 1;
+      this.#paused.delete(source);
+      source.resume();
+    }
+    if (this.#paused.size > 0) this.#await();
   }
 }

@@ -217,22 +217,34 @@ test('the source is detached at the end', async (t) => {
 
 const bytesOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
-test('sources that bring much in one turn of the event loop pause until the next', async (t) => {
+test('sources that bring much in one turn of the event loop pause, and read on in turn', async (t) => {
   const turns = new ReadingTurns();
   const calls: string[] = [];
-  const sourceOf = (name: string) => ({
-    pause: () => calls.push(`pause ${name}`),
-    resume: () => calls.push(`resume ${name}`),
-  });
-  const [first, second] = [sourceOf('first'), sourceOf('second')];
-  for (let count = 0; count < 15; count += 1) turns.brought(first, piece.length);
+  const sources = Array.from({ length: 6 }, (_, index) => ({
+    pause: () => calls.push(`pause ${index}`),
+    resume: () => calls.push(`resume ${index}`),
+  }));
+  const [first, second] = sources;
+  if (!first || !second) throw new Error('no sources');
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const expect = (...expected: readonly string[]) => t.deepEqual(calls.splice(0), expected);
+
+  for (let count = 0; count < 7; count += 1) turns.brought(first, piece.length);
   turns.brought(second, 1);
-  t.deepEqual(calls, []);
+  expect();
   turns.brought(first, piece.length);
   turns.brought(second, 1);
-  t.deepEqual(calls, ['pause first', 'pause second']);
-  await new Promise((resolve) => setImmediate(resolve));
-  t.deepEqual(calls.slice(2), ['resume first', 'resume second']);
+  expect('pause 0', 'pause 1');
+  await nextTurn();
+  expect('resume 0', 'resume 1');
   turns.brought(second, piece.length);
-  t.is(calls.length, 4, 'each turn counts anew');
+  expect();
+
+  turns.brought(first, 20 * piece.length);
+  for (const source of sources) turns.brought(source, 1);
+  calls.length = 0;
+  await nextTurn();
+  expect(...sources.slice(0, 4).map((_, index) => `resume ${index}`));
+  await nextTurn();
+  expect('resume 4', 'resume 5');
 });
