@@ -122,8 +122,10 @@ const readWhole = (answered: Answered): Handlers<Uint8Array, Batch> => {
       const work = readJsonInPieces(chunks);
       return inSlices('decode-reply', () => work.next()).pipe(
         map(({ value, texts }) => {
-          fill(answered, { longTexts: texts });
-          return decodeWhole(answered, replyOf(value), () => joinBytes(chunks));
+          const events = decodeWhole(answered, replyOf(value), () => joinBytes(chunks));
+          // After an error, another attempt's answer may follow.
+          if (events.at(-1)?.type !== 'error') fill(answered, { longTexts: texts });
+          return events;
         }),
       );
     },
