@@ -7,7 +7,6 @@ import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
-import type { LongTexts } from './model/json/long-texts.ts';
 import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { RateLimit } from './model/rate-limit.ts';
@@ -215,8 +214,6 @@ export interface Answered extends Ready {
     /** The rest of the body doesn't matter: unsubscribing then reads it to its end, to keep the connection. */
     readonly drain: () => void;
   };
-  /** Long strings of a large whole answer, whose pieces are known. Absent: it isn't large, or not whole. */
-  readonly longTexts?: LongTexts;
 }
 
 /** A failed attempt. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from './json/json.ts';
+import type { LongTexts } from './json/long-texts.ts';
 import type { Losses } from './loss.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
 import type { ToolNames } from './wire/tool-names.ts';
@@ -21,6 +22,8 @@ export interface ReplyContext {
   readonly losses: Losses;
   /** Prompt tokens: counted if a rule needed the count, else estimated. */
   readonly inputEstimate: number;
+  /** Strings of a large reply that were read in several pieces. Absent: it isn't large, or not whole. */
+  longTexts?: LongTexts;
 }
 
 /** The context of encoding a request for an upstream. */

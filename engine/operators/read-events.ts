@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { map, tap } from 'rxjs';
-import { type Answered, fill } from '../exchange.ts';
+import type { Answered } from '../exchange.ts';
 import {
   type Batch,
   type BlockStart,
@@ -122,10 +122,8 @@ const readWhole = (answered: Answered): Handlers<Uint8Array, Batch> => {
       const work = readJsonInPieces(chunks);
       return inSlices('decode-reply', () => work.next()).pipe(
         map(({ value, texts }) => {
-          const events = decodeWhole(answered, replyOf(value), () => joinBytes(chunks));
-          // After an error, another attempt's answer may follow.
-          if (events.at(-1)?.type !== 'error') fill(answered, { longTexts: texts });
-          return events;
+          answered.context.longTexts = texts;
+          return decodeWhole(answered, replyOf(value), () => joinBytes(chunks));
         }),
       );
     },

@@ -81,7 +81,7 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
       const folded = foldReply(events);
       if (isFault(folded)) throw new FaultError(folded);
       const encode = (): JsonObject => answered.plan.graph.encodeReply.work(folded, answered.context);
-      const { longTexts } = answered;
+      const { longTexts } = answered.context;
       if (!longTexts && length < largeBytes) return whole(unlessTooDeep(() => writeJson(encode())));
       const work = writeJsonInPieces(unlessTooDeep(encode), longTexts ?? []);
       writing = inSlices('encode-reply', () => unlessTooDeep(() => work.next())).pipe(map(whole));

@@ -69,6 +69,9 @@ for (const wire of ['chat', 'messages'] as const) {
 
 const MiB = 1024 * KiB;
 
+/** Beginnings of a text, some of which are reasoning. */
+const starts = ['', '  ', '<', '<think', '<think>', ' <think>y</think> ', '<think>y</think><think>', '<b>'];
+
 test('large answers are converted in turn, each in slices, to what a conversion in one piece gives', async (t) => {
   const text = `漢é"\\n😀 ${'x'.repeat(8 * MiB)}`;
   const { ask } = await rig(
@@ -85,8 +88,12 @@ test('large answers are converted in turn, each in slices, to what a conversion 
             `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`,
             'data: [DONE]\n\n',
           ]);
-        default:
-          return jsonAnswer(wires.chat.reply('ok'));
+        default: {
+          const [length, place] = modelOf(request).split('-');
+          const start = starts[Number(place)];
+          if (start === undefined) return jsonAnswer(wires.chat.reply('ok'));
+          return jsonAnswer(wires.chat.reply(start + 'x'.repeat(length === 'long' ? 2 * MiB : 1)));
+        }
       }
     },
     {},
@@ -101,6 +108,16 @@ test('large answers are converted in turn, each in slices, to what a conversion 
   for (const answer of await large) t.true(contentOf(answer) === text, 'one that leaves gives its turn away');
   await left;
   t.true(contentOf(await ask('chat,streamed')) === text, 'a stream that becomes one reply');
+
+  const shapeOf = async (model: string): Promise<readonly unknown[]> => {
+    const { content } = JSON.parse((await ask(model)).text);
+    return content.map((block: { readonly type: string; readonly text?: string; readonly thinking?: string }) => [
+      block.type,
+      (block.text ?? block.thinking ?? '').replace(/x+/, 'x'),
+    ]);
+  };
+  for (const [place, start] of starts.entries())
+    t.deepEqual(await shapeOf(`chat,long-${place}`), await shapeOf(`chat,short-${place}`), start);
 
   const broken = await ask('chat,broken');
   t.is(broken.status, 502);

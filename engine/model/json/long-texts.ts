@@ -23,6 +23,13 @@ interface LongText {
 
 export type LongTexts = readonly LongText[];
 
+/** Where a text is known: its first piece, which is looked at without joining all of them. Else all of the text. */
+export const startOf = (text: string, known: LongTexts): string => piecesOf(text, known)[0] ?? text;
+
+/** Compares references, or lengths: nearly all other strings have another length. */
+const piecesOf = (text: string, known: LongTexts): readonly string[] =>
+  known.find((one) => one.text === text)?.pieces ?? [text];
+
 /** The prefix of every mark. Unique to this process: an answer can't know it, so it can't forge a mark. */
 const prefix = `text.${randomBytes(9).toString('base64url')}.`;
 
@@ -249,11 +256,9 @@ function* encoded(text: string): Generator<Uint8Array> {
 
 /** A long string as JSON. */
 function* quoted(text: string, known: LongTexts): Generator<Uint8Array> {
-  // Compares references, or lengths: nearly all other strings have another length.
-  const pieces = known.find((one) => one.text === text)?.pieces ?? [text];
   yield quoteByte;
   let carried = '';
-  for (const piece of pieces) {
+  for (const piece of piecesOf(text, known)) {
     const whole = carried + piece;
     const end = endsInPair(whole, whole.length) ? whole.length - 1 : whole.length;
     carried = whole.slice(end);

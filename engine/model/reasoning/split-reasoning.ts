@@ -1,4 +1,6 @@
+import type { ReplyContext } from '../context.ts';
 import { type Block, type BlockStart, type CitationDelta, type ModelEvent, withIndex } from '../event.ts';
+import { startOf } from '../json/long-texts.ts';
 import type { Losses } from '../loss.ts';
 import { type Machine, machine } from '../machine.ts';
 import type { Citation } from '../request.ts';
@@ -13,6 +15,7 @@ interface SplitOptions {
 }
 
 interface State {
+  readonly context: ReplyContext;
   readonly losses: Losses;
   /** Number of closed output blocks. */
   blocks: number;
@@ -31,8 +34,9 @@ interface State {
 /** Splits tagged text into thinking and text blocks, or removes all thinking. */
 export const splitReasoning = ({ tags, shows }: SplitOptions): Machine<ModelEvent, ModelEvent> =>
   machine<State, ModelEvent, ModelEvent>({
-    initial: ({ losses }) => ({
-      losses: losses.at('reasoning'),
+    initial: (context) => ({
+      context,
+      losses: context.losses.at('reasoning'),
       blocks: 0,
       open: undefined,
       hiding: false,
@@ -65,7 +69,8 @@ export const splitReasoning = ({ tags, shows }: SplitOptions): Machine<ModelEven
         case 'text-delta':
           if (state.tagged) {
             state.taken += event.text.length;
-            state.tagged.push(event.text);
+            const { longTexts } = state.context;
+            state.tagged.push(event.text, longTexts && startOf(event.text, longTexts));
             // No tag follows: the rest of the block passes as it is.
             if (state.tagged.plain) state.tagged = undefined;
           } else out.push(withIndex(event, state.blocks));

@@ -38,7 +38,14 @@ export class TaggedText {
     return this.#position === 'text';
   }
 
-  push(piece: string): void {
+  /** `start`: the beginning of the piece, which decides alone if no tag can begin there. */
+  push(piece: string, start = piece): void {
+    if (start !== piece && this.#position === 'start' && this.#held === '' && this.#isPlain(start)) {
+      this.#position = 'text';
+      this.#sink.text(this.#space + piece);
+      this.#space = '';
+      return;
+    }
     let rest = this.#held + piece;
     this.#held = '';
     while (rest !== '') {
@@ -58,6 +65,11 @@ export class TaggedText {
     else if (this.#position === 'start') this.#emitText(this.#space + held);
     else this.#emitText(held);
     this.#space = '';
+  }
+
+  #isPlain(start: string): boolean {
+    const rest = start.trimStart();
+    return !this.#tags.some((name) => rest.startsWith(`<${name}>`) || `<${name}>`.startsWith(rest));
   }
 
   /** Returns the rest of the text for the next position. */
