@@ -14,8 +14,8 @@ export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
 /** What a request is admitted for: an answer of a model, or a count, which takes no tokens. */
 export interface AdmissionRequest {
   readonly gateway: Gateway;
-  /** The client whose own key the request carries; `undefined`: the administrator's, or none. */
-  readonly namedClient: string | undefined;
+  /** The client whose own key the request carries. Others are not admitted by features. */
+  readonly namedClient: string;
   readonly preset: string | undefined;
   readonly use: 'answer' | 'count';
 }

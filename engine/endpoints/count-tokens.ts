@@ -195,7 +195,8 @@ export const auxiliaryEndpoint = (
   handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure, answerMemory } = incoming;
     const { gateway } = current;
-    const admission = admit?.({ gateway, namedClient: incoming.namedClient, preset, use });
+    const { namedClient } = incoming;
+    const admission = namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use });
     const observer = admission && new Observers([admission]);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = () => originOf(incoming, preset);

@@ -26,7 +26,8 @@ export const modelEndpoint = (
     handle(incoming, { preset }) {
       const { id, startedAtMs, body, backpressure, namedClient } = incoming;
       const { gateway } = current;
-      const admission = admit?.({ gateway, namedClient, preset, use: 'answer' });
+      const admission =
+        namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'answer' });
       const progress = newReplyProgress();
       const origin = () => originOf(incoming, preset);
       const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });

@@ -34,8 +34,7 @@ export const openClients = async (options: ClientsOptions): Promise<Feature & Cl
     isAlive,
   });
   return {
-    admit: ({ namedClient, ...request }) =>
-      namedClient === undefined ? undefined : new ClientSession({ limiter, usage }, namedClient, request),
+    admit: ({ namedClient, ...request }) => new ClientSession({ limiter, usage }, namedClient, request),
     limiter,
     usage,
     close: files.close,

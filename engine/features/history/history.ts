@@ -50,8 +50,6 @@ export interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly nowMs?: () => number;
   /** Keeps the lines of ended requests, also for the files; absent: they are kept in memory. */
   readonly lines?: RecordLines;
-  /** Called when a line was added. */
-  readonly onLine?: () => void;
   /** Called when a request begins or ends. */
   readonly onChanged?: () => void;
   /** Called when all that have ended are forgotten. */
@@ -78,7 +76,6 @@ export const createHistory = ({
   active,
   nowMs = Date.now,
   lines = new RecordLines(),
-  onLine,
   onChanged,
   onCleared,
   ...settings
@@ -97,7 +94,6 @@ export const createHistory = ({
     newest = numbersByTime ? Math.max(newest + numbersPerMs, numberAt(endedAtMs) + offset) : newest + 1;
     const line = recordLine(record, newest, endedAtMs, maskText);
     lines.add(newest, endedAtMs, line);
-    onLine?.();
     const { startedAtMs, durationMs, firstByteMs, protocol, provider, model } = record;
     const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };
     traffic.ended(startedAtMs + durationMs, record.isFailed, firstByteMs, route);

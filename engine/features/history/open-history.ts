@@ -54,7 +54,6 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     policy,
     nowMs,
     lines,
-    onLine: files.added,
     onCleared: files.clear,
   });
   const captureAll = keptSwitch(home, log);

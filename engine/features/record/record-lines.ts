@@ -35,6 +35,9 @@ export const maxSummaries = 1_000;
 /** Lines that wait to be written; further ones aren't written. */
 const maxUnwritten = 5_000;
 
+/** Lines that wait when they are written before their time, so that no write takes long. */
+const writeCount = 250;
+
 /** The lines of the newest requests of this process, and those that aren't on disk yet. */
 export class RecordLines {
   #blocks: Block[] = [];
@@ -44,6 +47,8 @@ export class RecordLines {
   #taken: Unwritten | undefined;
   #unwritten = 0;
   #isOverfull = false;
+  /** Called with each line from `writeCount` waiting ones on. */
+  onManyWait: () => void = () => undefined;
 
   /** How many lines aren't on disk yet. */
   get unwritten(): number {
@@ -65,6 +70,7 @@ export class RecordLines {
     this.#kept += 1;
     this.#forget();
     this.#await(block, from, endedAtMs);
+    if (this.#unwritten >= writeCount) this.onManyWait();
   }
 
   /** The lines in memory, newest first, of requests with a number above `after`. */

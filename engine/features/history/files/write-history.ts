@@ -27,8 +27,6 @@ interface HistoryFilesOptions {
 
 /** Keeps the requests of this process on disk. */
 interface HistoryFiles {
-  /** A line was added. */
-  readonly added: () => void;
   /** Writes what isn't written yet. Never rejects. */
   readonly write: () => Promise<void>;
   /** Removes this process's files, and those of processes that have ended. Never rejects. */
@@ -40,9 +38,6 @@ interface HistoryFiles {
 /** Milliseconds between writes: what a killed process loses at most. */
 const writeMs = 1_000;
 
-/** From so many on, requests are written before their time, so that no write takes long. */
-const writeCount = 250;
-
 const defaultFileBytes = 4 << 20;
 
 /** A file is closed after a day, so that its age says how old its lines are. */
@@ -52,11 +47,11 @@ const dayMs = 86_400_000;
 export const openHistoryFiles = async (options: HistoryFilesOptions): Promise<HistoryFiles> => {
   const files = new Files(options);
   await files.prune();
+  options.lines.onManyWait = () => files.hurry();
   const timer = setInterval(() => {
     if (files.isDue()) void files.write();
   }, options.everyMs ?? writeMs).unref();
   return {
-    added: () => files.added(),
     write: () => files.write(),
     clear: () => files.clear(),
     async close() {
@@ -92,13 +87,14 @@ class Files {
     this.#work = new FileWork(options.log, options.folder, "the history of requests can't be kept on disk");
   }
 
-  added(): void {
+  /** Writes before its time. */
+  hurry(): void {
     const { lines, log } = this.#options;
     if (lines.isOverfull && !this.#warnedOfOverfull) {
       this.#warnedOfOverfull = true;
       log.warn('requests end faster than their history can be written');
     }
-    if (lines.unwritten >= writeCount && !this.#isWriting && !this.#work.isFailing) void this.write();
+    if (!this.#isWriting && !this.#work.isFailing) void this.write();
   }
 
   /** Whether there is something to write or to close. */

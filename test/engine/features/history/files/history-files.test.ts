@@ -45,7 +45,6 @@ const openFiles = async (options: Omit<Parameters<typeof openHistoryFiles>[0], '
   const add = (record: EndedRecord): void => {
     n += 1;
     lines.add(n, options.nowMs(), recordLine(record, n, options.nowMs(), String));
-    files.added();
   };
   return { ...files, lines, add };
 };
