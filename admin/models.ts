@@ -1,4 +1,5 @@
 import { defer, of } from 'rxjs';
+import { showReferencesIn } from '../engine/config/env.ts';
 import type { ModelPath } from '../engine/endpoints/presets.ts';
 import type { OperationDoc } from '../engine/http/documented-route.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
@@ -78,7 +79,7 @@ const namesFor = (
 ): readonly ClientModel[] => {
   const aliasPrefix = listings.find((listing) => listing.aliasPrefix !== undefined)?.aliasPrefix ?? '';
   const allows = namedClient === undefined ? {} : { allows: accessOf(access, namedClient).allowsModel };
-  return modelNames(config, { aliasPrefix, factsOf: modelFacts, ...allows });
+  return showReferencesIn(config.referred, modelNames(config, { aliasPrefix, factsOf: modelFacts, ...allows }));
 };
 
 /** Formats faults in the client's protocol; the endpoint's `formatFault` doesn't know the request's headers. */

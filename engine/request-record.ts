@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { costOf } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
+import { shownName } from './config/env.ts';
 import type { ReplyProgress } from './exchange.ts';
 import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
@@ -122,8 +123,16 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   readonly start: RequestStart;
   /** By the monotonic clock. */
   readonly startedMs: number;
-  /** The destination; `undefined` until the request is routed. */
-  route: ObservedRoute | undefined = undefined;
+  /** The rule that decided; like the fields below, `undefined` until the request is routed. */
+  scenario: string | undefined = undefined;
+  /** Why it was chosen, for users. Names here show references in place of variables' values. */
+  reason: string | undefined = undefined;
+  /** The pool of which the destination was chosen. */
+  pool: string | undefined = undefined;
+  provider: string | undefined = undefined;
+  model: string | undefined = undefined;
+  /** The configuration lists the model: clients choose others, so their number is unbounded. */
+  isListed = false;
   /** Calls to upstreams. */
   calls = 0;
   calledMs: number | undefined = undefined;
@@ -155,6 +164,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   readonly #active: LinkedSet<RequestRecord>;
   readonly #followed: Followed;
   readonly #nowMs: () => number;
+  #route: ObservedRoute | undefined = undefined;
   #watchers: readonly Watcher[] = [];
   /** When the upstream's last chunk before the first byte arrived. */
   #upstreamMs: number | undefined = undefined;
@@ -206,23 +216,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   /** The model that the client asked for; empty if its body could not be read. */
   get asked(): string {
-    return this.start.progress.requestedModel ?? '';
+    return this.#shown(this.start.progress.requestedModel ?? '');
   }
 
   get stream(): boolean {
     return this.start.progress.streaming;
-  }
-
-  get scenario(): string | undefined {
-    return this.route?.scenario;
-  }
-
-  get provider(): string | undefined {
-    return this.route?.provider.name;
-  }
-
-  get model(): string | undefined {
-    return this.route?.model;
   }
 
   /** What requests are counted by: protocol, scenario, provider, client and model, empty where unknown. */
@@ -274,7 +272,8 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
    */
   get defaultCost(): number | undefined {
     const { defaultDestination, modelFacts, catalogue } = this.start.gateway;
-    const { cost, route, usage } = this;
+    const { cost, usage } = this;
+    const route = this.#route;
     if (cost === undefined || !usage || !defaultDestination || !route) return undefined;
     if (defaultDestination.provider.name === route.provider.name && defaultDestination.model === route.model)
       return cost;
@@ -284,11 +283,15 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     return price && costOf({ input, cacheRead, cacheWrite, cacheWrite1h, output }, { price }, this.start.startedAtMs);
   }
 
+  #shown(name: string): string {
+    return shownName(this.start.gateway.config.referred, name);
+  }
+
   #knownNow(): KnownModel | undefined {
     const { config, modelFacts, catalogue } = this.start.gateway;
-    const name = this.route?.provider.name;
+    const name = this.#route?.provider.name;
     const provider = config.providers.find((one) => one.name === name);
-    const known = provider && modelFacts({ provider, model: this.route?.model ?? '' });
+    const known = provider && modelFacts({ provider, model: this.#route?.model ?? '' });
     if (provider && !known?.price) catalogue.wantPrices(provider);
     return known;
   }
@@ -298,7 +301,15 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   }
 
   routed(routed: ObservedAttempt): void {
-    this.route = routed.resolution;
+    const route = routed.resolution;
+    const { provider, pool } = route;
+    this.#route = route;
+    this.scenario = route.scenario;
+    this.reason = this.#shown(route.reason);
+    this.pool = pool && this.#shown(pool.name);
+    this.provider = this.#shown(provider.name);
+    this.model = this.#shown(route.model);
+    this.isListed = provider.models.includes(route.model);
     for (const watcher of this.#watchers) watcher.routed?.(routed);
   }
 

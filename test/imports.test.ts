@@ -121,7 +121,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // Around serving requests: features, which the data plane knows by their port alone.
   [
     'engine/request-record.ts',
-    [...below('exchange.ts', 'observer.ts', 'catalogue/', 'http/', 'model/', 'routing/'), 'node:'],
+    [...below('exchange.ts', 'observer.ts', 'catalogue/', 'config/', 'http/', 'model/', 'routing/'), 'node:'],
   ],
   [
     'engine/feature.ts',

@@ -134,12 +134,27 @@ const showReferences = (values: readonly ReferredValue[], text: string): string 
   );
 };
 
+/** A name as users see it: a reference in place of a variable's value. */
+export const shownName = (values: readonly ReferredValue[] | undefined, name: string): string =>
+  values === undefined || values.length === 0 ? name : showReferences(values, name);
+
+/** What a name stands for that may have been shown to a client: the values of its references. */
+export const referredName = (values: readonly ReferredValue[] | undefined, name: string): string =>
+  values === undefined || !name.includes('$')
+    ? name
+    : values
+        .toSorted((one, other) => other.shown.length - one.shown.length)
+        .reduce((meant, { text, shown }) => meant.replaceAll(shown, () => text), name);
+
 /** The same for what a fault says. */
 export const showReferencesInFault = (values: readonly ReferredValue[] | undefined, fault: Fault): Fault => {
   if (values === undefined || values.length === 0) return fault;
-  const { message, param } = fault;
+  const { message, param, from } = fault;
   return {
     ...fault,
+    ...(from && {
+      from: { ...from, provider: showReferences(values, from.provider), model: showReferences(values, from.model) },
+    }),
     message: showReferences(values, message),
     ...(param !== undefined && { param: showReferences(values, param) }),
   };

@@ -1,5 +1,6 @@
 import { from, map, type Observable } from 'rxjs';
 import type { LoadedRouter } from '../config/custom/load-router.ts';
+import { referredName } from '../config/env.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail, unsupported } from '../model/fault.ts';
@@ -25,6 +26,9 @@ export const route =
   (decoded) => {
     const { config, rules, registry } = gateway;
     refuseLoop(decoded, gateway.hop);
+    const { request } = decoded;
+    const model = referredName(config.referred, request.model);
+    if (model !== request.model) fill(decoded, { request: { ...request, model } });
     if ((!rules && !registry.router) || namesDestination(decoded.request, config)) return routeBySize(gateway, decoded);
     return registry.router ? routeByModule(gateway, registry.router, decoded) : routeByRules(gateway, decoded);
   };

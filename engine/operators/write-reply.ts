@@ -166,9 +166,8 @@ export const limitHeaders = (headers: Headers): Headers => {
 const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/;
 
 /** The headers that show the destination, the rule, failed attempts and losses. */
-export const routeHeaders = ({ resolution, context, progress }: Routed): Headers => {
-  const { provider, model, scenario } = resolution;
-  const route = { ...routeHeader({ provider: provider.name, model, scenario }), ...attemptsHeaders(progress) };
+export const routeHeaders = ({ resolution: { scenario }, plan, context, progress }: Routed): Headers => {
+  const route = { ...routeHeader({ ...plan.shown, scenario }), ...attemptsHeaders(progress) };
   return context.losses.size === 0 ? route : { ...route, 'x-junctor-loss': lossHeader(context.losses.list) };
 };
 

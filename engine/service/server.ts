@@ -8,6 +8,7 @@ import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
 import type { Config } from '../config/config.ts';
+import { shownName } from '../config/env.ts';
 import { withProvider } from '../config/validate.ts';
 import {
   describeServer,
@@ -68,7 +69,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   records.follow(features.flatMap(({ follow }) => follow ?? []));
   const state = { draining: false };
-  const providers = () => active().providers.map(({ name }) => name);
+  const providers = () => active().providers.map(({ name }) => shownName(active().referred, name));
   const routes = httpRoutes({
     home,
     startedAtMs,

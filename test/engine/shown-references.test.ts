@@ -52,6 +52,31 @@ test('values of variables are shown nowhere; their references are', async (t) =>
   };
   t.is(upstream.requests.length, 1);
   t.like(upstream.requests[0]?.body, { model: env.A_MODEL, user: env.A_BODY });
+  const listed = await ask('/v1/models');
+  const ids = [...listed.matchAll(/"id":"([^"]*MODEL)"/g)].map(([, id = '']) => id);
+  const [id = ''] = ids;
+  t.true(id.includes('$A_NAME,$A_MODEL'), listed);
+  const named = await fetch(`${gateway.baseUrl}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({ ...asked, model: id }),
+  });
+  t.like(upstream.requests[1]?.body, { model: env.A_MODEL }, 'a listed name can be asked for');
+  Object.assign(shown, {
+    listed,
+    'a listed model': await ask(`/v1/models/${encodeURIComponent(id)}`),
+    headers: JSON.stringify([...named.headers]),
+    answer: await named.text(),
+  });
+  await until(async () => (await ask('/api/requests')).includes('"n":2'));
+  for (const path of [
+    '/api/requests',
+    '/api/history',
+    '/api/activity',
+    '/api/usage?by=model',
+    '/api/usage?by=provider',
+  ])
+    shown[path] = await ask(path);
+  for (const path of ['/metrics', '/api/upstreams', '/api/service']) shown[path] = await ask(path);
   const log = (): Promise<string> => readFile(join(gateway.home, 'app.log'), 'utf8').catch(() => '');
   await until(async () => (await log()).includes('routed to'));
   shown.log = await log();

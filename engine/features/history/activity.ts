@@ -28,8 +28,8 @@ export const ownActivity = (
     const { protocol, provider, model } = summary;
     if (provider !== undefined && model !== undefined) tallyFor(protocol, provider, model).add(summary);
   }
-  for (const { protocol, route } of running) {
-    if (route) tallyFor(protocol, route.provider.name, route.model).addActive();
+  for (const { protocol, provider, model } of running) {
+    if (provider !== undefined && model !== undefined) tallyFor(protocol, provider, model).addActive();
   }
   return {
     inFlight: running.slice(0, maxInFlight).map(show),
@@ -93,16 +93,21 @@ const sumOf = (one: LineFigures, other: LineFigures): LineFigures => ({
   firstBytes: [...one.firstBytes, ...other.firstBytes],
 });
 
-const show = ({ id, startedAtMs, protocol, namedClient, asked, stream, route, phase }: RequestRecord): InFlight => ({
-  id,
-  startedAt: startedAtMs,
-  protocol,
-  ...(namedClient !== undefined && { client: namedClient }),
-  asked,
-  ...(route && { provider: route.provider.name, model: route.model, scenario: route.scenario }),
-  stream,
-  phase,
-});
+const show = (record: RequestRecord): InFlight => {
+  const { id, startedAtMs, protocol, namedClient, asked, stream, phase, provider, model, scenario } = record;
+  return {
+    id,
+    startedAt: startedAtMs,
+    protocol,
+    ...(namedClient !== undefined && { client: namedClient }),
+    asked,
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    ...(scenario !== undefined && { scenario }),
+    stream,
+    phase,
+  };
+};
 
 /** Statistics of one client protocol's requests to one model. */
 class Tally {

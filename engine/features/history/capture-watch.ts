@@ -6,7 +6,7 @@ import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { ObservedAttempt, ObservedCall, ObservedFailure, ObservedRefusal } from '../../observer.ts';
+import type { ObservedCall, ObservedFailure, ObservedRefusal } from '../../observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
 import { recordGateway } from './record-plan.ts';
@@ -109,11 +109,12 @@ export class CaptureWatch implements RequestWatcher {
     record.turns = spokenTurns(request);
   }
 
-  routed({ resolution }: ObservedAttempt): void {
-    if (this.#isRouted) return;
+  routed(): void {
+    const { provider, model, protocol } = this.#record;
+    if (this.#isRouted || provider === undefined || model === undefined) return;
     this.#isRouted = true;
     // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
-    this.#parts.traffic.began(Date.now(), this.#record.protocol, resolution.provider.name, shorten(resolution.model));
+    this.#parts.traffic.began(Date.now(), protocol, provider, shorten(model));
   }
 
   encoded(call: ObservedCall): void {

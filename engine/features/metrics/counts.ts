@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { LabelValues } from '../../metric.ts';
-import type { ObservedRoute } from '../../observer.ts';
 import type { RequestFollower, RequestRecord } from '../../request-record.ts';
 import { Distribution, type Observed, Tally } from '../record/series.ts';
 
@@ -47,8 +46,10 @@ export class Counts {
       if (kind.startsWith('upstream-')) this.upstreamErrors.add([provider, kind]);
     },
     retried: ({ provider = none }, reason) => this.retries.add([provider, reason]),
-    fellBack: ({ route }, to) =>
-      this.fallbacks.add([`${route?.provider.name ?? none},${labelOf(route)}`, `${to.provider.name},${labelOf(to)}`]),
+    fellBack: (record, to) => {
+      const model = to.provider.models.includes(to.model) ? to.model : otherModel;
+      this.fallbacks.add([`${record.provider ?? none},${labelOf(record)}`, `${to.provider.name},${model}`]);
+    },
     ended: (record) => this.#ended(record),
   };
 
@@ -74,10 +75,10 @@ export class Counts {
     const key = record.series;
     const known = this.#known.get(key);
     // A new configuration may list a model that no other did.
-    if (known && known.models === record.route?.provider.models) return known;
-    const { protocol, provider = none, route } = record;
+    if (known?.isListed === record.isListed) return known;
+    const { protocol, provider = none, isListed } = record;
     const durations = this.durations.at([protocol, provider]);
-    const series: RequestSeries = { models: route?.provider.models, durations, ended: new Map(), tokens: {} };
+    const series: RequestSeries = { isListed, durations, ended: new Map(), tokens: {} };
     this.#known.set(key, series);
     return series;
   }
@@ -85,8 +86,8 @@ export class Counts {
 
 /** What requests of one kind are counted in, found once. */
 interface RequestSeries {
-  /** The provider's models when it was found. */
-  readonly models: readonly string[] | undefined;
+  /** Whether the model was listed when it was found. */
+  readonly isListed: boolean;
   readonly durations: Observed;
   firstBytes?: Observed;
   overheads?: Observed;
@@ -116,16 +117,12 @@ const otherModel = 'other';
 
 const clientGone = 499;
 
-const labelOf = (route: Omit<ObservedRoute, 'scenario'> | undefined): string => {
-  if (!route) return none;
-  return route.provider.models.includes(route.model) ? route.model : otherModel;
+const labelOf = ({ model, isListed }: Pick<RequestRecord, 'model' | 'isListed'>): string => {
+  if (model === undefined) return none;
+  return isListed ? model : otherModel;
 };
 
-const labelsOf = ({ protocol, provider = none, route, status, namedClient = '' }: RequestRecord): LabelValues => [
-  protocol,
-  provider,
-  labelOf(route),
-  route?.scenario ?? none,
-  String(status),
-  namedClient,
-];
+const labelsOf = (record: RequestRecord): LabelValues => {
+  const { protocol, provider = none, scenario = none, status, namedClient = '' } = record;
+  return [protocol, provider, labelOf(record), scenario, String(status), namedClient];
+};

@@ -19,7 +19,11 @@ type EndedRecord = Pick<
   | 'turns'
   | 'asked'
   | 'stream'
-  | 'route'
+  | 'scenario'
+  | 'reason'
+  | 'pool'
+  | 'provider'
+  | 'model'
   | 'status'
   | 'fault'
   | 'usage'
@@ -48,7 +52,8 @@ export const recordLine = (
   endedAtMs: number,
   maskText: (text: string) => string,
 ): string => {
-  const { route, fault, usage, cost, tools, lossCount, failedAttempts, relayed } = record;
+  const { scenario, reason, pool, provider, model, fault, usage, cost, tools, lossCount, failedAttempts, relayed } =
+    record;
   const losses = lossCount === 0 ? [] : record.losses.slice(0, maxLosses);
   let line =
     `{"endedAt":${endedAtMs},"n":${n},"id":${quoted(record.id)},"startedAt":${record.startedAtMs},"path":${quoted(record.path)}` +
@@ -61,12 +66,11 @@ export const recordLine = (
   if (record.session !== undefined) line += `,"session":${quoted(record.session)}`;
   if (tools.length > 0) line += `,"tools":${quoted(tools.map((name) => shorten(name, maxNameChars)))}`;
   if (record.turns > 0) line += `,"turns":${record.turns}`;
-  if (route) {
-    line += `,"scenario":${quoted(route.scenario)}`;
-    if (route.reason !== undefined) line += `,"reason":${quoted(shorten(route.reason))}`;
-    if (route.pool) line += `,"pool":${quoted(route.pool.name)}`;
-    line += `,"provider":${quoted(route.provider.name)},"model":${quoted(shorten(route.model))}`;
-  }
+  if (scenario !== undefined) line += `,"scenario":${quoted(scenario)}`;
+  if (reason !== undefined) line += `,"reason":${quoted(shorten(reason))}`;
+  if (pool !== undefined) line += `,"pool":${quoted(pool)}`;
+  if (provider !== undefined) line += `,"provider":${quoted(provider)}`;
+  if (model !== undefined) line += `,"model":${quoted(shorten(model))}`;
   if (fault)
     line += `,"fault":{"kind":"${fault.kind}","message":${quoted(shorten(maskText(fault.message), maxFaultChars))}}`;
   if (usage) line += countsOf(usage);

@@ -428,7 +428,7 @@ class RetrySession {
     const { progress, observer } = this.#routed;
     const { provider, model } = this.#routed.resolution;
     if (decision.type === 'stop' && progress.failed.length === 0) return;
-    progress.failed = [...progress.failed, { provider: provider.name, model, outcome: outcomeOf(fault) }];
+    progress.failed = [...progress.failed, { ...this.#routed.plan.shown, outcome: outcomeOf(fault) }];
     observer.attemptFailed({
       provider: provider.name,
       model,

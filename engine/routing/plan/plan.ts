@@ -1,6 +1,7 @@
 import { callExtrasOf } from '../../config/call-extras.ts';
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
 import type { Destination } from '../../config/destination.ts';
+import { shownName } from '../../config/env.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Lack } from '../../model/model-facts.ts';
@@ -21,6 +22,8 @@ export interface PlanKey {
 
 /** How requests of one client protocol are served by one provider's model; compiled from the configuration. */
 export interface Plan extends PlanKey {
+  /** The names as users see them. */
+  readonly shown: { readonly provider: string; readonly model: string };
   readonly choice: FormatChoice;
   readonly format: Format;
   /** The provider with the options of its format. */
@@ -75,6 +78,7 @@ export const compilePlan = (
   const rows = format.rows?.(target) ?? [];
   return {
     ...key,
+    shown: { provider: shownName(config.referred, provider.name), model: shownName(config.referred, model) },
     choice,
     format,
     target,

@@ -1,4 +1,5 @@
 import type { Config, Provider } from '../../config/config.ts';
+import { showReferencesIn } from '../../config/env.ts';
 import type { PoolStats } from '../pool.ts';
 import type { Upstreams } from '../upstreams.ts';
 import { type BreakerState, breakerState, breakerWaitMs } from './breaker.ts';
@@ -44,14 +45,17 @@ export interface CooldownState {
 }
 
 interface Known {
-  readonly config: Pick<Config, 'providers' | 'breaker'>;
+  readonly config: Pick<Config, 'providers' | 'breaker' | 'referred'>;
   readonly health: UpstreamHealth;
   readonly upstreams: Pick<Upstreams, 'poolStats'>;
 }
 
 /** The current state of all configured providers and models. Unlisted models appear only while they have problems. */
 export const upstreamStates = (known: Known): readonly UpstreamState[] =>
-  known.config.providers.map((provider) => stateOf(provider, known));
+  showReferencesIn(
+    known.config.referred,
+    known.config.providers.map((provider) => stateOf(provider, known)),
+  );
 
 const stateOf = (provider: Provider, { config, health, upstreams }: Known) => {
   const known = health.of(provider);
