@@ -142,6 +142,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'model/',
         'routing/',
       ),
+      'lru-cache',
       'typebox',
       'node:',
     ],

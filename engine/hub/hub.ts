@@ -86,6 +86,8 @@ export class Hub {
   /** Facts that the store doesn't know yet. */
   readonly #unpublished = new Map<string, KnownFact>();
   readonly #listeners = new Set<(fact: Fact) => void>();
+  readonly #sharingListeners = new Set<() => void>();
+  #wasShared = false;
   #epoch = '';
   #version = 0;
   #unsent = new Map<string, number>();
@@ -149,8 +151,16 @@ export class Hub {
     if (this.#hasWork) await this.tick();
   }
 
+  /** Calls `listener` when a first other member is there to share with. */
+  onShared(listener: () => void): void {
+    this.#sharingListeners.add(listener);
+  }
+
   /** Exchanges with the store now. Never rejects. */
   tick(): Promise<void> {
+    const { isShared } = this;
+    if (isShared && !this.#wasShared) for (const listener of this.#sharingListeners) listener();
+    this.#wasShared = isShared;
     return this.#flush(true);
   }
 

@@ -38,6 +38,27 @@ export class Window {
     this.#counts[slot % counted] = Math.max(0, (this.#counts[slot % counted] ?? 0) - count);
   }
 
+  /** Changes what was counted in a slot. What isn't counted any more needs no correction downwards; more counts as new. */
+  correct(nowMs: number, slot: number, by: number): void {
+    this.#forget(nowMs);
+    if (by < 0) this.giveBack(nowMs, slot, -by);
+    else if (slot > this.#newest - counted && slot <= this.#newest)
+      this.#counts[slot % counted] = (this.#counts[slot % counted] ?? 0) + by;
+    else if (by > 0) this.add(nowMs, by);
+  }
+
+  /** Milliseconds until at most `most` are counted, if nothing is added; 0: they are now. */
+  waitMs(nowMs: number, most: number): number {
+    let left = this.used(nowMs);
+    if (left <= most) return 0;
+    for (let age = counted - 1; age >= 0; age -= 1) {
+      const slot = this.#newest - age;
+      left -= slot >= 0 ? (this.#counts[slot % counted] ?? 0) : 0;
+      if (left <= most) return (slot + counted) * this.#slotMs - nowMs;
+    }
+    return counted * this.#slotMs;
+  }
+
   /** What is counted now. */
   used(nowMs: number): number {
     this.#forget(nowMs);

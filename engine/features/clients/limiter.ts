@@ -1,7 +1,7 @@
 import type { ClientLimits } from '../../config/schema.ts';
-import type { Admission, WindowLimit, WindowUse } from '../../hub/window-lease.ts';
+import type { WindowUse } from '../../hub/window-lease.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
-import { SlidingWindow } from './sliding-window.ts';
+import { type LimitCounts, OwnLimits } from './own-limits.ts';
 
 /** Decides whether a client's request fits its limits. */
 export interface Limiter {
@@ -21,22 +21,12 @@ export interface Limiter {
 }
 
 /** Limits that several processes use together. */
-interface SharedLimits {
+interface SharedLimits extends LimitCounts {
   readonly isShared: boolean;
-  /** Takes `count` of so many per window; `undefined`: they aren't left. */
-  readonly admit: (
-    id: string,
-    limit: WindowLimit,
-    count?: number,
-  ) => Admission | undefined | Promise<Admission | undefined>;
-  /** Takes `by` more than were admitted, or gives them back. */
-  readonly correct: (id: string, limit: WindowLimit, admission: Admission, by: number) => void;
-  /** What all processes have used, as far as is known here. */
-  readonly usage: (id: string, limit: WindowLimit) => WindowUse | undefined;
-  /** Takes one of so many at a time, until its release. */
-  readonly acquire: (id: string, max: number) => boolean | Promise<boolean>;
-  readonly release: (id: string) => void;
+  /** How many of a limit at a time are free, as far as that is known here. */
   readonly unused: (id: string) => number | undefined;
+  /** Calls `listener` when another process begins to share them. */
+  readonly onShared: (listener: () => void) => void;
 }
 
 /** What a request needs. */
@@ -77,9 +67,6 @@ interface LimiterOptions {
 /** How long to wait for the end of another answer or a word of other processes, in milliseconds; when that comes is unknown. */
 const unknownWaitMs = 1_000;
 
-/** Clients remembered. A configuration has at most half as many, but it may change without end. */
-const maxClients = 2_000;
-
 const windowMs = 60_000;
 
 const requestsId = (client: string): string => `limit:requests:${client}`;
@@ -88,114 +75,43 @@ const streamsId = (client: string): string => `limit:streams:${client}`;
 
 /** Creates a limiter. Its limits are those of all processes together. */
 export const createLimiter = ({ nowMs, shared }: LimiterOptions): Limiter => {
-  const known = new Map<string, ClientCounts>();
-  const countsOf = (client: string): ClientCounts => {
-    const found = known.get(client);
-    if (found) return found;
-    const [oldest] = known.keys();
-    if (known.size >= maxClients && oldest !== undefined) known.delete(oldest);
-    const counts = new ClientCounts();
-    known.set(client, counts);
-    return counts;
-  };
-  /** Takes what the processes use together; `grant` is of this one's own counts. */
-  const takeShared = (
-    together: SharedLimits,
-    client: string,
-    { requestsPerMinute, tokensPerMinute, streams }: ClientLimits,
-    need: LimitNeed,
-    grant: LimitGrant,
-  ): ReturnType<Limiter['take']> => {
-    /** What was taken already, to be given back, or ended with the tokens that were used. */
-    const settled: ((usedTokens: number) => void)[] = [grant.settle];
-    const settle = (usedTokens: number): void => {
-      for (const end of settled) end(usedTokens);
-    };
-    const refuse = (limit: keyof ClientLimits, waitMs: number, most: number): LimitRefusal => {
-      settle(0);
-      return { type: 'refusal', limit, waitMs, most };
-    };
-    const afterTokens = (
-      limit: WindowLimit,
-      count: number,
-      admission: Admission | undefined,
-    ): LimitGrant | LimitRefusal => {
-      const id = tokensId(client);
-      if (!admission) {
-        const waitMs = together.usage(id, limit)?.waitMs(limit.max - count) || unknownWaitMs;
-        return refuse('tokensPerMinute', waitMs, limit.max);
-      }
-      settled.push((used) => together.correct(id, limit, admission, used - count));
-      return { type: 'grant', settle };
-    };
-    const takeTokens = (): ReturnType<Limiter['take']> => {
-      if (tokensPerMinute === undefined) return { type: 'grant', settle };
-      const limit = { max: tokensPerMinute, windowMs };
-      const count = Math.min(need.input + need.output, tokensPerMinute);
-      return then(together.admit(tokensId(client), limit, count), (admission) => afterTokens(limit, count, admission));
-    };
-    const takeRequest = (): ReturnType<Limiter['take']> => {
-      if (requestsPerMinute === undefined) return takeTokens();
-      const limit = { max: requestsPerMinute, windowMs };
-      const id = requestsId(client);
-      return then(together.admit(id, limit), (admission) => {
-        if (!admission) {
-          const waitMs = together.usage(id, limit)?.waitMs(limit.max - 1) || unknownWaitMs;
-          return refuse('requestsPerMinute', waitMs, limit.max);
-        }
-        return then(takeTokens(), (taken) => {
-          if (taken.type === 'refusal') together.correct(id, limit, admission, -1);
-          return taken;
-        });
-      });
-    };
-    if (!need.answers || streams === undefined) return takeRequest();
-    return then(together.acquire(streamsId(client), streams), (isHeld) => {
-      if (!isHeld) return refuse('streams', unknownWaitMs, streams);
-      settled.push(() => together.release(streamsId(client)));
-      return takeRequest();
-    });
-  };
+  /** Counts also what is shared, for when it no longer is. */
+  const own = new OwnLimits(nowMs);
+  shared?.onShared(() => own.handOver(shared));
+  const limitsNow = (): LimitCounts => (shared?.isShared ? shared : own);
   return {
-    take(client, limits, need) {
-      const counts = countsOf(client);
-      const now = nowMs();
-      const together = shared?.isShared ? shared : undefined;
-      const refusal = together ? neverFits(limits, need) : counts.refusal(limits, need, now);
-      if (refusal) return refusal;
-      const grant = counts.take(need, now, nowMs);
-      return together ? takeShared(together, client, limits, need, grant) : grant;
-    },
+    take: (client, limits, need) =>
+      neverFits(limits, need) ?? new Taking(client, limits, need, limitsNow(), own).take(),
     rates(client, limits) {
-      const { requestsPerMinute, tokensPerMinute } = limits;
-      const together = shared?.isShared ? shared : undefined;
-      const { requests, tokens } = countsOf(client);
-      const now = nowMs();
-      const rate = (of: RateLimit['of'], limit: number, { used, waitMs }: WindowUse): RateLimit => {
+      const using = limitsNow();
+      return windowsOf(client, limits).map(({ of, id, limit }): RateLimit => {
+        const { used, waitMs } = using.usage(id, limit) ?? nothingUsed;
         const resetMs = waitMs(0);
-        return { of, limit, remaining: Math.max(0, limit - used), resetMs, resetAtMs: now + resetMs };
-      };
-      const own = (window: SlidingWindow): WindowUse => ({
-        used: window.sumAt(now),
-        waitMs: (most) => window.waitMs(most, now),
+        return {
+          of,
+          limit: limit.max,
+          remaining: Math.max(0, limit.max - used),
+          resetMs,
+          resetAtMs: nowMs() + resetMs,
+        };
       });
-      const usageOf = (id: string, max: number, window: SlidingWindow): WindowUse =>
-        together ? (together.usage(id, { max, windowMs }) ?? nothingUsed) : own(window);
-      return [
-        ...(requestsPerMinute === undefined
-          ? []
-          : [rate('requests', requestsPerMinute, usageOf(requestsId(client), requestsPerMinute, requests))]),
-        ...(tokensPerMinute === undefined
-          ? []
-          : [rate('tokens', tokensPerMinute, usageOf(tokensId(client), tokensPerMinute, tokens))]),
-      ];
     },
     streamsLeft(client, most) {
       const left = shared?.isShared ? shared.unused(streamsId(client)) : undefined;
-      return left ?? Math.max(0, most - (known.get(client)?.streams ?? 0));
+      return left ?? Math.max(0, most - own.held(streamsId(client)));
     },
   };
 };
+
+/** The limits per minute that a client has. */
+const windowsOf = (client: string, { requestsPerMinute, tokensPerMinute }: ClientLimits) => [
+  ...(requestsPerMinute === undefined
+    ? []
+    : [{ of: 'requests', id: requestsId(client), limit: { max: requestsPerMinute, windowMs } } as const]),
+  ...(tokensPerMinute === undefined
+    ? []
+    : [{ of: 'tokens', id: tokensId(client), limit: { max: tokensPerMinute, windowMs } } as const]),
+];
 
 const nothingUsed: WindowUse = { used: 0, waitMs: () => 0 };
 
@@ -209,53 +125,125 @@ const neverFits = ({ tokensPerMinute }: ClientLimits, { input }: LimitNeed): Lim
     ? undefined
     : { type: 'refusal', limit: 'tokensPerMinute', waitMs: undefined, most: tokensPerMinute };
 
-/** What is counted of one client. */
-class ClientCounts {
-  readonly requests = new SlidingWindow();
-  readonly tokens = new SlidingWindow();
-  streams = 0;
+type Taken = ReturnType<Limiter['take']>;
 
-  take({ input, output, answers }: LimitNeed, now: number, nowMs: () => number): LimitGrant {
-    this.requests.add(1, now);
-    const reserved = input + output;
-    const second = this.tokens.add(reserved, now);
-    if (answers) this.streams += 1;
+/** Takes what one request needs from all limits of its client, one after the other. */
+class Taking {
+  readonly #client: string;
+  readonly #limits: ClientLimits;
+  readonly #need: LimitNeed;
+  readonly #using: LimitCounts;
+  readonly #own: OwnLimits;
+  /** Give back what was taken, should a later limit refuse. */
+  readonly #undo: (() => void)[] = [];
+  /** End the request. */
+  readonly #ends: ((usedTokens: number) => void)[] = [];
+
+  constructor(client: string, limits: ClientLimits, need: LimitNeed, using: LimitCounts, own: OwnLimits) {
+    this.#client = client;
+    this.#limits = limits;
+    this.#need = need;
+    this.#using = using;
+    this.#own = own;
+  }
+
+  take(): Taken {
+    const { streams } = this.#limits;
+    const id = streamsId(this.#client);
+    if (!this.#need.answers || streams === undefined) return this.#takeRequest();
+    return then(this.#using.acquire(id, streams), (isHeld) => {
+      if (!isHeld) return this.#refuse('streams', streams);
+      const release = (): void => this.#using.release(id);
+      this.#undo.push(release);
+      this.#ends.push(release);
+      return this.#takeRequest();
+    });
+  }
+
+  #takeRequest(): Taken {
+    const { requestsPerMinute } = this.#limits;
+    if (requestsPerMinute === undefined) return this.#takeTokens();
+    const limit = { max: requestsPerMinute, windowMs };
+    const id = requestsId(this.#client);
+    return then(this.#using.admit(id, limit, 1), (admission) => {
+      if (!admission) return this.#refuse('requestsPerMinute', limit.max);
+      this.#undo.push(() => this.#using.correct(id, limit, admission, -1));
+      return this.#takeTokens();
+    });
+  }
+
+  #takeTokens(): Taken {
+    const { tokensPerMinute } = this.#limits;
+    if (tokensPerMinute === undefined) return this.#grant();
+    const limit = { max: tokensPerMinute, windowMs };
+    const id = tokensId(this.#client);
+    const count = this.#tokensNeeded(tokensPerMinute);
+    return then(this.#using.admit(id, limit, count), (admission) => {
+      if (!admission) return this.#refuse('tokensPerMinute', limit.max);
+      this.#ends.push((used) => this.#using.correct(id, limit, admission, used - count));
+      return this.#grant();
+    });
+  }
+
+  #tokensNeeded(most: number): number {
+    return Math.min(this.#need.input + this.#need.output, most);
+  }
+
+  #grant(): LimitGrant {
+    this.#countOwn();
+    const ends = this.#ends;
     return {
       type: 'grant',
-      settle: (used) => {
-        if (answers) this.streams -= 1;
-        this.tokens.correct(second, used - reserved, nowMs());
+      settle(usedTokens) {
+        for (const end of ends) end(usedTokens);
       },
     };
   }
 
-  /** The limit that a request has to wait for longest; `undefined`: it fits all of them. */
-  refusal(
-    { requestsPerMinute, tokensPerMinute, streams }: ClientLimits,
-    { input, output, answers }: LimitNeed,
-    nowMs: number,
-  ): LimitRefusal | undefined {
-    let worst: LimitRefusal | undefined;
-    const wait = (limit: keyof ClientLimits, most: number, waitMs: number | undefined): void => {
-      if (waitMs === 0) return;
-      if (!worst || (waitMs ?? Number.POSITIVE_INFINITY) > (worst.waitMs ?? Number.POSITIVE_INFINITY)) {
-        worst = { type: 'refusal', limit, waitMs, most };
-      }
-    };
-    if (streams !== undefined && answers) wait('streams', streams, this.streams < streams ? 0 : unknownWaitMs);
-    if (requestsPerMinute !== undefined) {
-      const fits = requestsPerMinute > 0;
-      wait(
-        'requestsPerMinute',
-        requestsPerMinute,
-        fits ? this.requests.waitMs(requestsPerMinute - 1, nowMs) : unknownWaitMs,
-      );
+  /** Counts in this process what nothing has counted here: a limit may be set, or no longer be shared, while this counts. */
+  #countOwn(): void {
+    const { input, output, answers } = this.#need;
+    const isOwn = this.#using === this.#own;
+    const { requestsPerMinute, tokensPerMinute, streams } = this.#limits;
+    const streamId = streamsId(this.#client);
+    if (answers && !(isOwn && streams !== undefined)) {
+      this.#own.hold(streamId);
+      this.#ends.push(() => this.#own.release(streamId));
     }
-    if (tokensPerMinute !== undefined) {
-      const fits = input <= tokensPerMinute;
-      const room = Math.max(0, tokensPerMinute - input - output);
-      wait('tokensPerMinute', tokensPerMinute, fits ? this.tokens.waitMs(room, nowMs) : undefined);
-    }
-    return worst;
+    if (!(isOwn && requestsPerMinute !== undefined)) this.#own.count(requestsId(this.#client), anyLimit, 1);
+    if (isOwn && tokensPerMinute !== undefined) return;
+    const reserved = input + output;
+    const id = tokensId(this.#client);
+    const counted = this.#own.count(id, anyLimit, reserved);
+    this.#ends.push((used) => this.#own.correct(id, anyLimit, counted, used - reserved));
+  }
+
+  /** Gives all back. Of the limits that the request doesn't fit, as far as is known, names the one to wait for longest. */
+  #refuse(limit: keyof ClientLimits, most: number): LimitRefusal {
+    for (const undo of this.#undo) undo();
+    const worst = this.#others(limit).toSorted((one, other) => (other.waitMs ?? 0) - (one.waitMs ?? 0))[0];
+    const waitMs = limit === 'streams' ? unknownWaitMs : this.#waitOf(limit, most) || unknownWaitMs;
+    return worst && (worst.waitMs ?? 0) > waitMs ? worst : { type: 'refusal', limit, waitMs, most };
+  }
+
+  #others(refused: keyof ClientLimits): readonly LimitRefusal[] {
+    return (['requestsPerMinute', 'tokensPerMinute'] as const).flatMap((limit): LimitRefusal[] => {
+      const most = this.#limits[limit];
+      return limit === refused || most === undefined
+        ? []
+        : [{ type: 'refusal', limit, waitMs: this.#waitOf(limit, most), most }];
+    });
+  }
+
+  /** Milliseconds until the request may fit a limit, as far as is known; 0: it may now. */
+  #waitOf(limit: 'requestsPerMinute' | 'tokensPerMinute', most: number): number {
+    const id = limit === 'requestsPerMinute' ? requestsId(this.#client) : tokensId(this.#client);
+    const count = limit === 'requestsPerMinute' ? 1 : this.#tokensNeeded(most);
+    // A limit of none is never met.
+    if (most < count) return unknownWaitMs;
+    return this.#using.usage(id, { max: most, windowMs })?.waitMs(most - count) ?? 0;
   }
 }
+
+/** For what is only counted. */
+const anyLimit = { max: Number.MAX_SAFE_INTEGER, windowMs };

@@ -215,3 +215,21 @@ test('several processes use requests and streams exactly, however unevenly they 
   t.true(last?.type === 'refusal' && (last.waitMs ?? 0) > 50_000 && (last.waitMs ?? 0) <= 62_000);
   t.like(limiters[1]?.rates('a', limits)[0], { of: 'requests', limit: 40 });
 });
+
+test('what was admitted before another process shares the limits counts for both', async (t) => {
+  const nowMs = () => startMs;
+  const store = new MemoryStore({ nowMs, epoch: 'e' });
+  let isShared = false;
+  const options = { store, nowMs, waitMs: 1 };
+  const first = new Hub({ ...options, member: 'first', isShared: () => isShared });
+  const limits = { requestsPerMinute: 3, tokensPerMinute: 100 };
+  const alone = createLimiter({ nowMs, shared: first });
+  granted(alone, limits, { input: 40, output: 0, answers: true }).settle(50);
+  granted(alone, limits, { input: 10, output: 0, answers: true });
+  isShared = true;
+  await first.tick();
+  const second = createLimiter({ nowMs, shared: new Hub({ ...options, member: 'second' }) });
+  t.like(await second.take('a', limits, { input: 41, output: 0, answers: true }), { limit: 'tokensPerMinute' });
+  t.is((await second.take('a', limits, small)).type, 'grant');
+  t.like(await second.take('a', limits, small), { type: 'refusal', limit: 'requestsPerMinute' });
+});

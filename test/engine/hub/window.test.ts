@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { SlidingWindow } from '../../../../engine/features/clients/sliding-window.ts';
+import { Window } from '../../../engine/hub/window.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
 
@@ -14,12 +14,12 @@ const admitted = (
   limit: number,
   asked: readonly (readonly [pauseMs: number, amount: number])[],
 ): readonly Admission[] => {
-  const window = new SlidingWindow();
+  const window = new Window(60_000);
   let nowMs = startMs;
   return asked.flatMap(([pauseMs, amount]) => {
     nowMs += pauseMs;
-    if (window.sumAt(nowMs) + amount > limit) return [];
-    window.add(amount, nowMs);
+    if (window.used(nowMs) + amount > limit) return [];
+    window.add(nowMs, amount);
     return [{ atMs: nowMs, amount }];
   });
 };
@@ -81,20 +81,20 @@ test('the wait is exact: a millisecond earlier the sum is still too large', (t) 
   t.notThrows(() =>
     fc.assert(
       fc.property(adds, fc.integer({ min: 0, max: 30 }), (list, most) => {
-        const fill = (): [SlidingWindow, number] => {
-          const window = new SlidingWindow();
+        const fill = (): [Window, number] => {
+          const window = new Window(60_000);
           let nowMs = startMs;
           for (const [pauseMs, amount] of list) {
             nowMs += pauseMs;
-            window.add(amount, nowMs);
+            window.add(nowMs, amount);
           }
           return [window, nowMs];
         };
         const [window, nowMs] = fill();
-        const waitMs = window.waitMs(most, nowMs);
-        if (waitMs === 0) return window.sumAt(nowMs) <= most;
+        const waitMs = window.waitMs(nowMs, most);
+        if (waitMs === 0) return window.used(nowMs) <= most;
         const [earlier] = fill();
-        return earlier.sumAt(nowMs + waitMs - 1) > most && window.sumAt(nowMs + waitMs) <= most;
+        return earlier.used(nowMs + waitMs - 1) > most && window.used(nowMs + waitMs) <= most;
       }),
       { numRuns: 1_000 },
     ),
@@ -102,24 +102,24 @@ test('the wait is exact: a millisecond earlier the sum is still too large', (t) 
 });
 
 test('a correction counts in its own second, and one that comes too late only upwards', (t) => {
-  const window = new SlidingWindow();
-  const second = window.add(100, startMs);
-  window.correct(second, -60, startMs + 30_000);
-  t.is(window.sumAt(startMs + 30_000), 40);
-  window.correct(second, 20, startMs + 31_000);
-  t.is(window.sumAt(startMs + 61_999), 60);
-  t.is(window.sumAt(startMs + 62_000), 0, 'the correction leaves with what it corrects');
-  window.correct(second, -10, startMs + 63_000);
-  t.is(window.sumAt(startMs + 63_000), 0);
-  window.correct(second, 10, startMs + 64_000);
-  t.is(window.sumAt(startMs + 64_000), 10);
-  t.is(window.sumAt(startMs + 3_600_000), 0);
+  const window = new Window(60_000);
+  const second = window.add(startMs, 100);
+  window.correct(startMs + 30_000, second, -60);
+  t.is(window.used(startMs + 30_000), 40);
+  window.correct(startMs + 31_000, second, 20);
+  t.is(window.used(startMs + 61_999), 60);
+  t.is(window.used(startMs + 62_000), 0, 'the correction leaves with what it corrects');
+  window.correct(startMs + 63_000, second, -10);
+  t.is(window.used(startMs + 63_000), 0);
+  window.correct(startMs + 64_000, second, 10);
+  t.is(window.used(startMs + 64_000), 10);
+  t.is(window.used(startMs + 3_600_000), 0);
 });
 
 test('a clock that goes back changes nothing', (t) => {
-  const window = new SlidingWindow();
-  window.add(5, startMs);
-  t.is(window.sumAt(startMs - 100_000), 5);
-  window.add(1, startMs - 100_000);
-  t.is(window.sumAt(startMs), 6);
+  const window = new Window(60_000);
+  window.add(startMs, 5);
+  t.is(window.used(startMs - 100_000), 5);
+  window.add(startMs - 100_000, 1);
+  t.is(window.used(startMs), 6);
 });
