@@ -8,12 +8,12 @@ export type Finding = SchemaFault;
 
 /** Collects faults and warnings, so that users see all of them at once. */
 export class Diagnostics {
-  readonly #faults: Finding[] = [];
+  readonly #faults = new Map<string, Finding>();
   readonly #warnings: Finding[] = [];
 
-  /** Records a fault, which makes the configuration unusable. */
+  /** Records a fault, which makes the configuration unusable. A path has one, the first: a schema and a rule may find the same. */
   fault(path: string, message: string): void {
-    this.#faults.push({ path, message });
+    if (!this.#faults.has(path)) this.#faults.set(path, { path, message });
   }
 
   /** Records a warning; the configuration stays usable. */
@@ -22,7 +22,7 @@ export class Diagnostics {
   }
 
   get faults(): readonly Finding[] {
-    return this.#faults;
+    return [...this.#faults.values()];
   }
 
   get warnings(): readonly Finding[] {

@@ -157,6 +157,9 @@ const escapePointer = (name: string): string => name.replaceAll('~', '~0').repla
 
 const errorMessage = (error: { keyword: string; message: string; params: object }): string => {
   if (error.keyword === 'boolean') return 'is unknown';
+  if (error.keyword === 'minLength' && 'limit' in error.params) {
+    return error.params.limit === 1 ? 'must not be blank' : `must have at least ${error.params.limit} characters`;
+  }
   if (error.keyword === 'enum' && 'allowedValues' in error.params && Array.isArray(error.params.allowedValues)) {
     return `must be one of ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`;
   }

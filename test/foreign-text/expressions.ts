@@ -534,6 +534,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),
   ],
   'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
+  'ui/src/config/shown-faults.ts': [own(/[.[\]]+/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
   'ui/src/config/field-titles.ts': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],

@@ -476,6 +476,7 @@ browserTest('a provider and one of its models have additional headers, URL param
     await add('header').click();
     t.true(await add('header').isDisabled(), 'one row without a name is enough');
     await name('header', 1).fill('host');
+    await name('header', 1).press('Tab');
     await page.getByText('Is set by the gateway itself; use `baseUrl` instead.').waitFor();
     await name('header', 1).fill('x-title');
     await value('header', 1).fill('all');
@@ -563,6 +564,8 @@ browserTest('facts about a model are set in fields, and a model without any is a
     await page.getByLabel('Model', { exact: true }).selectOption('large');
     await page.getByLabel('Window', { exact: true }).fill('65536');
     await page.getByLabel('Price of prompts', { exact: true }).fill('0.5');
+    await page.getByLabel('Price of answers', { exact: true }).focus();
+    await page.getByLabel('Price of answers', { exact: true }).press('Tab');
     await page.getByText('output is required').first().waitFor();
     await page.getByLabel('Price of answers', { exact: true }).fill('2');
     await page.getByRole('group', { name: 'Takes' }).getByLabel('Images').check();
@@ -640,6 +643,61 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
     await bar.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     t.is(await page.getByLabel('max_tokens').inputValue(), '2048');
+  });
+  t.deepEqual(await onDisk(), before);
+});
+
+browserTest('a blank field has a problem once it was left or saving was tried, and a field has one', async (t) => {
+  const before = await onDisk();
+  const bar = (page: Page) => page.getByRole('region', { name: 'Unsaved changes' });
+  const isChecked = (page: Page, text: string) =>
+    page.waitForResponse((response) => response.request().postData()?.includes(text) ?? false);
+  const discard = async (page: Page): Promise<void> => {
+    await bar(page).getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await bar(page).waitFor({ state: 'detached' });
+  };
+  await on(t, '/providers', async (page) => {
+    const problems = page.locator('.field-error, .problem-failed li');
+    const name = page.getByLabel('Name', { exact: true });
+    for (const turn of ['left', 'saved', 'another entry']) {
+      const checked = isChecked(page, '"name":""');
+      await page.getByRole('button', { name: 'Custom' }).click();
+      await name.waitFor();
+      await checked;
+      await page.getByText('New provider').waitFor();
+      t.deepEqual(await problems.allTextContents(), [], turn);
+      if (turn === 'left') {
+        await name.press('Tab');
+        await bar(page).getByText('1 problem', { exact: true }).waitFor();
+        await page.getByText('Must not be blank.', { exact: true }).waitFor();
+      }
+      if (turn === 'saved') {
+        await bar(page).getByRole('button', { name: 'Save' }).click();
+        await bar(page)
+          .getByRole('button', { name: /^Providers\[\d\]\.name$/ })
+          .waitFor();
+        await page.locator('[data-path$="].name"]:focus').waitFor();
+        t.true(await bar(page).getByRole('button', { name: 'Save' }).isDisabled());
+        t.deepEqual(new Set(await problems.allTextContents()).size, await problems.count());
+      }
+      await discard(page);
+    }
+  });
+  await on(t, '/routing', async (page) => {
+    for (const [button, posted] of [
+      ['Add a pool', '"Pools":'],
+      ['Add a rule', '"rules":'],
+    ] as const) {
+      const checked = isChecked(page, posted);
+      await page.getByRole('button', { name: button }).click();
+      await checked;
+      t.deepEqual(await page.locator('.field-error, .problem-failed li').allTextContents(), [], button);
+      await bar(page).getByRole('button', { name: 'Save' }).click();
+      await page.locator('.field-error').first().waitFor();
+      t.true(await bar(page).getByRole('button', { name: 'Save' }).isDisabled());
+      await discard(page);
+    }
   });
   t.deepEqual(await onDisk(), before);
 });

@@ -455,6 +455,15 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ],
   ['a blank name', { Providers: [{ ...p, name: ' ' }] }, ['Providers[0].name must not be blank']],
   [
+    'empty names, which schema and rule find',
+    { Providers: [{ ...p, name: '' }], Pools: [{ name: '', members: [{ to: '' }] }] },
+    [
+      'Providers[0].name must not be blank',
+      'Pools[0].name must not be blank',
+      'Pools[0].members[0].to must not be blank',
+    ],
+  ],
+  [
     'a default with an unknown provider',
     withRouter({ default: 'r,m' }),
     ['Router.default names the unknown provider "r"; known providers: "p", "Q"'],

@@ -17,6 +17,7 @@ import { isWithin } from './field-path.ts';
 import { checked, useChecks, useFaults } from './findings.ts';
 import { type Form, FormContext } from './form.ts';
 import { SaveBar } from './save-bar.tsx';
+import { useShownFaults } from './shown-faults.ts';
 import { unreadableTexts } from './unreadable-texts.ts';
 import { useFocusWanted } from './wanted-field.ts';
 import './config.css';
@@ -61,20 +62,30 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
   useChecks(draft ?? saved);
   useUnsaved('the configuration', draft !== undefined || texts.size > 0, configPages);
   useFocusWanted();
-  const form = useMemo<Form>(() => {
-    const config = draft ?? saved;
+  const config = draft ?? saved;
+  const found = useMemo(() => {
     const own = entryFindings(config, saved, transformers);
     return {
+      // The gateway may report the same of the field, or of the entry that has it: the control's own message is enough.
+      faults: [...told.filter(({ path }) => !own.faults.some((one) => isWithin(one.path, path))), ...own.faults],
+      warnings: [...(of === config ? warnings : []), ...own.warnings],
+    };
+  }, [config, saved, told, warnings, of, transformers]);
+  const { faults, unseen } = useShownFaults(config, found.faults);
+  const form = useMemo<Form>(
+    () => ({
       config,
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      // The gateway may report the same of the field, or of the entry that has it: the control's own message is enough.
-      faults: [...told.filter(({ path }) => !own.faults.some((one) => isWithin(one.path, path))), ...own.faults],
-      warnings: [...(of === config ? warnings : []), ...own.warnings],
+      // What is saved is nobody's unfinished work.
+      faults: draft ? faults : found.faults,
+      unseen: draft ? unseen : [],
+      warnings: found.warnings,
       transformers,
-    };
-  }, [draft, saved, told, warnings, of, transformers]);
+    }),
+    [config, draft, saved, found, faults, unseen, transformers],
+  );
   return (
     <FormContext value={form}>
       {restored && conflicts.length === 0 && (

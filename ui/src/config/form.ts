@@ -13,6 +13,8 @@ export interface Form {
   readonly dirty: boolean;
   readonly change: (change: (config: ConfigFile) => ConfigFile) => void;
   readonly faults: readonly Finding[];
+  /** Faults of fields that are still blank, which nobody has seen. */
+  readonly unseen: readonly Finding[];
   readonly warnings: readonly Finding[];
   /** All transformers; empty until they are loaded. */
   readonly transformers: readonly Transformer[];

@@ -15,10 +15,12 @@ import { checked } from './findings.ts';
 import { useForm } from './form.ts';
 import { printHidden } from './hide-typed.ts';
 import { Problems } from './problems.tsx';
+import { showAllFaults } from './shown-faults.ts';
+import { goToField } from './wanted-field.ts';
 
 /** The bar at the foot of a page with unsaved changes: problems, and buttons to save or discard. */
 export const SaveBar = () => {
-  const { config, saved, dirty, faults, warnings } = useForm();
+  const { config, saved, dirty, faults, unseen, warnings } = useForm();
   const { conflicts } = useStore(configDraft);
   const { of, error: checkError, restart } = useStore(checked);
   const [error, setError] = useState<string>();
@@ -29,6 +31,13 @@ export const SaveBar = () => {
   });
   const blocked = faults.length > 0 || conflicts.length > 0;
   const save = async (): Promise<void> => {
+    showAllFaults(config);
+    const [first] = unseen;
+    if (first) {
+      setReviews(false);
+      goToField(first.path);
+      return;
+    }
     setBusy(true);
     setError(undefined);
     try {
@@ -59,7 +68,7 @@ export const SaveBar = () => {
   };
   if (!dirty && faults.length === 0) return null;
   const saveButton = (
-    <Button look="primary" busy={busy} disabled={blocked || !dirty} onClick={() => void save()}>
+    <Button look="primary" data-saves busy={busy} disabled={blocked || !dirty} onClick={() => void save()}>
       Save
     </Button>
   );

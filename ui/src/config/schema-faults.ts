@@ -46,7 +46,8 @@ const problemOf = (value: Json, schema: JsonObject): string | undefined => {
     if (typeof maximum === 'number' && value > maximum) return `must be at most ${maximum}`;
   }
   if (typeof value === 'string') {
-    if (typeof minLength === 'number' && value.length < minLength) return `must have at least ${minLength} characters`;
+    if (typeof minLength === 'number' && value.length < minLength)
+      return minLength === 1 ? 'must not be blank' : `must have at least ${minLength} characters`;
     if (typeof maxLength === 'number' && value.length > maxLength) return `must have at most ${maxLength} characters`;
     if (typeof pattern === 'string' && !matches(pattern, value)) return `must match ${pattern}`;
   }

@@ -34,6 +34,7 @@ export const PresetForm = ({
         dirty: false,
         change: (change) => onChange(JSON.stringify(change(manifest), null, 2)),
         faults,
+        unseen: [],
         warnings,
         transformers: [],
       },
