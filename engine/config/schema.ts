@@ -11,14 +11,19 @@ const whole = (description: string, value: number, minimum = 1) =>
 
 /** The longest timer in milliseconds; Node.js fires longer ones at once. Source: Node.js documentation, `setTimeout`. */
 export const longestTimerMs = 2 ** 31 - 1;
+/** What a number counts, for forms: an annotation of the schema. */
+type Unit = 'bytes' | 'ms' | 'minutes' | 'days';
+const unit = (name: Unit): { readonly unit: Unit } => ({ unit: name });
 const milliseconds = (description: string, value: number, minimum = 1) =>
-  Type.Integer({ description, default: value, minimum, maximum: longestTimerMs });
+  Type.Integer({ description, ...unit('ms'), default: value, minimum, maximum: longestTimerMs });
+const bytes = (description: string, value: number) =>
+  Type.Integer({ description, ...unit('bytes'), default: value, minimum: 1 });
 
 /** The longest string in V8. Source: V8, `String::kMaxLength` on 64-bit platforms (`buffer.constants.MAX_STRING_LENGTH`). */
 export const maxStringBytes = 2 ** 29 - 24;
 /** A byte limit for data that is decoded into one string. */
 const textBytes = (description: string, value: number) =>
-  Type.Integer({ description, default: value, minimum: 1, maximum: maxStringBytes });
+  Type.Integer({ description, ...unit('bytes'), default: value, minimum: 1, maximum: maxStringBytes });
 const mebibyte = 1024 * 1024;
 
 /** Maximum nesting: deeper values could exhaust the stack when walked recursively. */
@@ -34,7 +39,7 @@ const callMs = 'Milliseconds for a whole call to a provider, from sending it to 
 const firstByteMs = "Milliseconds for the first byte of a provider's answer.";
 const idleMs = "Milliseconds between two pieces of a provider's answer.";
 const ownMilliseconds = (description: string, example: number, minimum = 1) =>
-  Type.Optional(Type.Integer({ description, minimum, maximum: longestTimerMs, examples: [example] }));
+  Type.Optional(Type.Integer({ description, ...unit('ms'), minimum, maximum: longestTimerMs, examples: [example] }));
 
 /** `timeouts` of a provider. */
 const ProviderTimeouts = Type.Object(
@@ -331,13 +336,14 @@ export const Limits = Type.Object({
   decompressedBytes: Type.Optional(
     Type.Integer({
       description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.',
+      ...unit('bytes'),
       examples: [64 * mebibyte],
       minimum: 1,
       maximum: maxStringBytes,
     }),
   ),
-  bodiesBytes: whole('Bytes of memory for all active request bodies together, in all their forms.', 512 * mebibyte),
-  answersBytes: whole(
+  bodiesBytes: bytes('Bytes of memory for all active request bodies together, in all their forms.', 512 * mebibyte),
+  answersBytes: bytes(
     "Bytes of memory for what is held of providers' answers, all active ones together, in all their forms.",
     512 * mebibyte,
   ),
@@ -363,7 +369,7 @@ export const Limits = Type.Object({
     "Bytes of a provider's whole answer, and of the content of a stream that is converted.",
     64 * mebibyte,
   ),
-  decompressedReplyBytes: whole(
+  decompressedReplyBytes: bytes(
     "Bytes of a provider's compressed answer, as sent and once decompressed.",
     64 * mebibyte,
   ),
@@ -404,6 +410,7 @@ export const RetryPolicy = Type.Object({
   maxMs: milliseconds('The longest of these waits, in milliseconds.', 8_000, 0),
   waitMs: Type.Integer({
     description: 'The longest total wait of one request, in milliseconds.',
+    ...unit('ms'),
     default: 10_000,
     minimum: 0,
     maximum: keepAliveMs - 1,
@@ -429,18 +436,21 @@ export type KeyPolicy = Readonly<Static<typeof KeyPolicy>>;
 export const HistoryPolicy = Type.Object({
   days: Type.Integer({
     description: 'Days for which summaries of requests are kept on disk; 0: none are written.',
+    ...unit('days'),
     default: 30,
     minimum: 0,
     maximum: 3_650,
   }),
   bytes: Type.Integer({
     description: 'Size of their files together, beyond which the oldest are removed.',
+    ...unit('bytes'),
     default: 268_435_456,
     minimum: 16_777_216,
     maximum: Number.MAX_SAFE_INTEGER,
   }),
   captureMinutes: Type.Integer({
     description: 'Minutes after which captures, which hold prompts and answers, are removed from memory.',
+    ...unit('minutes'),
     default: 1_440,
     minimum: 1,
     maximum: 525_600,

@@ -533,11 +533,15 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/key$|token|secret|passw|authorization|cookie|credential/i),
     foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),
   ],
-  'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
+  'ui/src/config/quantity-field.tsx': [
+    own(/^(?:Milliseconds|Minutes|Days) /),
+    own(/^Bytes /),
+    own(/,? in milliseconds/),
+  ],
   'ui/src/config/shown-faults.ts': [own(/[.[\]]+/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
-  'ui/src/config/field-titles.ts': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
+  'ui/src/config/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),

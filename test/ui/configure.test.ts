@@ -986,12 +986,24 @@ browserTest('settings: a server field, and a required restart', async (t) => {
       await size.press('Tab');
       t.is(await size.inputValue(), '1536 KiB');
       await page.getByLabel('idleMs').fill('90 s');
+      t.is(await page.getByLabel('Bytes', { exact: true }).getAttribute('placeholder'), '256 MiB');
+      t.is(await page.getByLabel('Days', { exact: true }).getAttribute('placeholder'), '30 d');
+      const captures = page.getByLabel('Capture (captureMinutes)');
+      t.is(await captures.getAttribute('placeholder'), '1 d');
+      await captures.fill('90 s');
+      await page.getByText('Write a time in whole minutes').waitFor();
+      await captures.fill('12 h');
       await page.getByLabel('Port (PORT)').fill('34999');
       // At once: what needs a restart is told whether or not the check was faster.
       await save(page);
       await page.getByText('Restart required: PORT').waitFor();
       await page.reload();
-      t.like(await onDisk(), { PORT: 34999, LIMITS: { bodyBytes: 1_572_864 }, TIMEOUTS: { idleMs: 90_000 } });
+      t.like(await onDisk(), {
+        PORT: 34999,
+        LIMITS: { bodyBytes: 1_572_864 },
+        TIMEOUTS: { idleMs: 90_000 },
+        HISTORY: { captureMinutes: 720 },
+      });
       await page.getByRole('button', { name: 'Go to restart' }).click();
       await page.getByRole('button', { name: 'Restart' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();

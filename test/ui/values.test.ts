@@ -149,6 +149,19 @@ test('sizes and times are shown in the largest unit of which they are multiples,
     [1_500, undefined, 20, 60_000, 86_400_000],
   );
   t.deepEqual(
+    [0, 30, 90, 1_440, 2_000, 10_080].map((minutes) => showQuantity('minutes', minutes)),
+    ['0', '30 min', '90 min', '1 d', '2000 min', '7 d'],
+  );
+  t.is(showQuantity('days', 30), '30 d');
+  t.deepEqual(
+    ['90', '12 h', '1.5 h', '90 s', '7 d', '1 MiB'].map((text) => readQuantity('minutes', text)),
+    [90, 720, 90, undefined, 10_080, undefined],
+  );
+  t.deepEqual(
+    ['7', '7 d', '48 h', '12 h'].map((text) => readQuantity('days', text)),
+    [7, 7, 2, undefined],
+  );
+  t.deepEqual(
     ['2mb', '2 M', '-1', '', 'x', '1e9', '3 s'].map((text) => readQuantity('bytes', text)),
     [2_000_000, 2_097_152, ...Array(5).fill(undefined)],
   );

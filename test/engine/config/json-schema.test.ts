@@ -65,6 +65,37 @@ for (const [wrong, at] of [
   });
 }
 
+test('every number of bytes or of time has the unit that its name and description say', (t) => {
+  const without: string[] = [];
+  const found: string[] = [];
+  const walk = (schema: Json | undefined, path: string): void => {
+    if (!isJsonObject(schema)) return;
+    const { properties, items, anyOf, type, unit, description } = schema;
+    if (isJsonObject(properties)) for (const [name, one] of Object.entries(properties)) walk(one, `${path}.${name}`);
+    walk(items, `${path}[]`);
+    if (Array.isArray(anyOf)) for (const one of anyOf) walk(one, path);
+    if (![type].flat().some((one) => one === 'integer' || one === 'number')) return;
+    const name = path.slice(path.lastIndexOf('.') + 1);
+    const said = `${name.replace(/(?=[A-Z])/g, ' ')} ${description}`;
+    if (unit !== undefined) found.push(`${path} ${unit}`);
+    else if (/\b(?:bytes|size|ms|(?:milli)?seconds?|minutes?|hours?|days?|time)\b/i.test(said)) without.push(path);
+    const suffix = /^(?:bytes|minutes|days)$|(?:Bytes|Ms|Minutes|Days)$/.exec(name)?.[0].toLowerCase();
+    if (suffix !== undefined) t.is(unit, suffix, path);
+  };
+  walk(configSchema(), '');
+  // Rates, counts of requests at a time, and a price.
+  t.deepEqual(without, [
+    '.CLIENTS[].limits.requestsPerMinute',
+    '.CLIENTS[].limits.tokensPerMinute',
+    '.CLIENTS[].limits.streams',
+    '.LIMITS.ratio',
+    '.Providers[].models[].price.cacheWrite1h',
+  ]);
+  for (const one of ['.HISTORY.bytes bytes', '.HISTORY.captureMinutes minutes', '.HISTORY.days days']) {
+    t.true(found.includes(one), one);
+  }
+});
+
 test('every field has a description, and a default or an example that it allows', (t) => {
   const walk = (schema: JsonObject, path: string, isField: boolean): void => {
     const {

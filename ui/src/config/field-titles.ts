@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../api/json.ts';
 export const fieldTitles = ({ properties }: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.keys(isJsonObject(properties) ? properties : {}).map((name) => {
-      const words = name.replace(/(?:Bytes|Ms)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+      const words = name.replace(/(?:Bytes|Ms|Minutes)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
       const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace('Json', 'JSON');
       return [name, words === name ? title : `${title} (${name})`];
     }),

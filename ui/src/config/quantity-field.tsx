@@ -4,7 +4,7 @@ import { type Quantity, readQuantity, showQuantity } from '../format/quantity.ts
 import { TextField } from '../parts/field.tsx';
 import { Described } from './described.tsx';
 
-/** A size or a time, in the units that people read: `32 MiB`, `15 s`. The configuration has bytes or milliseconds. */
+/** A size or a time, in the units that people read: `32 MiB`, `15 s`. The configuration has numbers of the schema's unit. */
 export const QuantityField = ({
   kind,
   label,
@@ -52,11 +52,13 @@ export const QuantityField = ({
 const examples: Readonly<Record<Quantity, string>> = {
   bytes: 'Write a size, such as 32 MiB or 500 KiB.',
   ms: 'Write a time, such as 15 s, 500 ms or 2 min.',
+  minutes: 'Write a time in whole minutes, such as 30 min, 12 h or 7 d.',
+  days: 'Write a time in whole days, such as 7 d.',
 };
 
 /** A description that names the base unit, which this field doesn't show. */
 const inUnits = (about: string): string =>
   about
-    .replace(/^Milliseconds /, 'Time ')
+    .replace(/^(?:Milliseconds|Minutes|Days) /, 'Time ')
     .replace(/^Bytes /, 'Size ')
     .replace(/,? in milliseconds/, '');

@@ -107,7 +107,7 @@ const Member = ({
       />
     );
   }
-  const kind = quantityOf(path);
+  const kind = quantityOf(schema.unit);
   if (kind && isNumeric(schema) && (value === undefined || typeof value === 'number' || typeof value === 'string')) {
     const about = typeof schema.description === 'string' ? schema.description : '';
     return <QuantityField {...mark} {...{ kind, label, about, usual, value, onChange }} />;
