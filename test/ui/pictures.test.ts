@@ -40,7 +40,7 @@ const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b' };
 const record = (more: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })}\n\n`;
 
-const words = 'A junctor sorts wagons:\n\n- each lever moves **one** point\n- each point chooses a track'.split(
+const words = 'A junctor joins circuits:\n\n- each rule picks **one** way\n- each stage changes what passes'.split(
   /(?<= )/,
 );
 
@@ -82,7 +82,7 @@ const ask = async (path: string, body: object, headers: Record<string, string> =
     body: JSON.stringify({
       stream: true,
       max_tokens: 9_000,
-      messages: [{ role: 'user', content: 'Why levers?' }],
+      messages: [{ role: 'user', content: 'Why rules?' }],
       ...body,
     }),
   });
@@ -96,7 +96,7 @@ const traffic = (): Promise<unknown> =>
     ask('/v1/messages', { model: 'claude-opus-5-5', thinking: { type: 'enabled', budget_tokens: 4_096 } }),
     ask('/v1/messages', { model: 'claude-haiku-5-5', top_k: 40 }),
     ask('/v1/chat/completions', { model: 'any' }),
-    ask('/v1/responses', { model: 'any', max_tokens: undefined, messages: undefined, input: 'Why levers?' }),
+    ask('/v1/responses', { model: 'any', max_tokens: undefined, messages: undefined, input: 'Why rules?' }),
   ]);
 
 const complaints: string[][] = [];
@@ -115,7 +115,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
       const page = await open(busy, '');
       for (let round = 0; round < 8; round += 1) await traffic();
       const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
-      await drawing.getByRole('link', { name: /gpt-6\.1-sol/ }).waitFor();
+      await drawing.getByRole('link', { name: /gpt-6\.2-sol/ }).waitFor();
       void traffic();
       await page.getByText(/[1-5] streaming/).waitFor();
       return page;
