@@ -52,7 +52,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/loss-counter.ts', ['engine/model/', 'engine/observer.ts']],
   ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
-  ['engine/hub/', ['engine/hub/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
+  ['engine/hub/', ['engine/hub/', 'engine/model/', 'engine/time/within.ts', 'node:', 'lru-cache', 'typebox']],
 
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
   [

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { within } from '../time/within.ts';
 import {
   type BlobValues,
   type Fact,
@@ -12,8 +13,10 @@ import {
   type Push,
   type WindowAsk,
 } from './contract.ts';
+import { Counters } from './counters.ts';
 import { FactBook, type KnownFact } from './facts.ts';
-import { HoldLease } from './hold-lease.ts';
+import type { HoldLease } from './hold-lease.ts';
+import { Holds } from './holds.ts';
 import { type Admission, WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
 
 /** How often members exchange, in milliseconds. */
@@ -33,9 +36,6 @@ const firstAnswerMs = 1_000;
 const earlyMs = 1;
 
 const maxFacts = 10_000;
-const maxCounters = 10_000;
-/** A counter that nothing asks for is no longer read after so many milliseconds: longer than a day, which most count. */
-const totalsMs = 26 * 3_600_000;
 const maxLimits = 10_000;
 const maxWaiting = 10_000;
 
@@ -70,12 +70,6 @@ interface Waiting {
   readonly settle: (admitted: Admission | undefined) => void;
 }
 
-/** One that waits to hold something, until the answer to the next ask. */
-interface WaitingHold {
-  readonly lease: HoldLease;
-  readonly settle: (held: boolean) => void;
-}
-
 /**
  * A member's view of what all members share. All decisions are local; the store is told, and asked, at each tick. If it doesn't
  * answer, the member goes on by itself.
@@ -90,16 +84,10 @@ export class Hub {
   #wasShared = false;
   #epoch = '';
   #version = 0;
-  #unsent = new Map<string, number>();
-  #batch: { readonly number: number; readonly sums: ReadonlyMap<string, number> } | undefined;
-  #batches = 0;
-  /** Counters that are watched, at the store's last word. */
-  readonly #totals: LRUCache<string, { readonly total: number | undefined }>;
-  #restate: () => Iterable<readonly [id: string, sum: number]> = () => [];
+  readonly #counters: Counters;
   readonly #windows = new LRUCache<string, WindowLease>({ max: maxLimits });
   #waiting: Waiting[] = [];
-  readonly #holds = new Map<string, HoldLease>();
-  #waitingHolds: WaitingHold[] = [];
+  readonly #holds = new Holds();
   #members: Pull['members'] = [];
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
@@ -125,13 +113,7 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#parts = options.expected ?? 1;
-    this.#totals = new LRUCache({
-      max: maxCounters,
-      ttl: totalsMs,
-      updateAgeOnGet: true,
-      noUpdateTTL: true,
-      perf: { now: options.nowMs },
-    });
+    this.#counters = new Counters(options.nowMs);
   }
 
   /** Exchanges at each tick from now on. */
@@ -187,34 +169,22 @@ export class Hub {
 
   /** Adds a whole number to a counter of all members. */
   add(id: string, by: number): void {
-    if (id.length > maxId) return;
-    if (this.#unsent.size >= maxCounters && !this.#unsent.has(id)) return;
-    this.#unsent.set(id, (this.#unsent.get(id) ?? 0) + by);
+    this.#counters.add(id, by);
   }
 
   /** A counter of all members: at the last word, with what was added here since. The first call begins to watch it. */
   total(id: string): number {
-    const { total = 0 } = this.#watched(id);
-    return total + (this.#batch?.sums.get(id) ?? 0) + (this.#unsent.get(id) ?? 0);
+    return this.#counters.total(id);
   }
 
   /** Waits until the store has said what these counters are; `undefined`: it has, or it is silent. */
   heard(ids: readonly string[]): Promise<void> | undefined {
-    const isKnown = ids.map((id) => this.#watched(id).total !== undefined);
-    return this.#isSilent || !isKnown.includes(false) ? undefined : this.tick();
+    return this.#counters.areKnown(ids) || this.#isSilent ? undefined : this.tick();
   }
 
   /** `restate` gives what this member has added to counters in all, for a store that has lost everything. */
-  onLoss(restate: () => Iterable<readonly [id: string, sum: number]>): void {
-    this.#restate = restate;
-  }
-
-  #watched(id: string): { readonly total: number | undefined } {
-    const known = this.#totals.get(id);
-    if (known) return known;
-    const unknown = { total: undefined };
-    this.#totals.set(id, unknown);
-    return unknown;
+  onLoss(restate: Counters['restate']): void {
+    this.#counters.restate = restate;
   }
 
   /**
@@ -268,34 +238,19 @@ export class Hub {
    * uses. If the store is silent, this member's share of the limit decides.
    */
   acquire(id: string, max: number): boolean | Promise<boolean> {
-    const lease = this.#holds.get(id) ?? new HoldLease();
-    this.#holds.set(id, lease);
-    lease.max = max;
-    if (lease.take()) return true;
-    if (this.#waitingHolds.length >= maxWaiting) return false;
-    lease.waiting += 1;
-    return new Promise((resolve) => {
-      const settle = (held: boolean): void => {
-        lease.waiting -= 1;
-        resolve(held);
-      };
-      this.#waitingHolds.push({ lease, settle });
-      void this.#flush(false);
-    });
+    const held = this.#holds.acquire(id, max);
+    if (held instanceof Promise) void this.#flush(false);
+    return held;
   }
 
   /** Gives one back that was acquired. */
   release(id: string): void {
-    const lease = this.#holds.get(id);
-    if (!lease) return;
-    lease.release();
-    // Another member may be waiting for it.
-    if (lease.isScarce) void this.#flush(false);
+    if (this.#holds.release(id)) void this.#flush(false);
   }
 
   /** How many of a limit at a time no member uses, as far as this one knows. */
   unused(id: string): number | undefined {
-    return this.#holds.get(id)?.unused;
+    return this.#holds.unused(id);
   }
 
   /**
@@ -321,7 +276,7 @@ export class Hub {
 
   /** Reads sealed values, in the order of their names; `null` for unknown ones. `undefined` if the store doesn't answer. */
   async readBlobs(names: readonly string[]): Promise<BlobValues | undefined> {
-    const values = await inTime(this.#options.store.readBlobs(names.slice(0, maxNames)), exchangeMs);
+    const values = await within(exchangeMs, this.#options.store.readBlobs(names.slice(0, maxNames)));
     return values && names.map((_, index) => values[index] ?? null);
   }
 
@@ -357,7 +312,7 @@ export class Hub {
   }
 
   get #hasWork(): boolean {
-    return this.isShared || this.#holds.size > 0 || this.#waiting.length > 0;
+    return this.isShared || !this.#holds.isEmpty || this.#waiting.length > 0;
   }
 
   /** When this member may go on by its share: the store has noticed then that it is missing, and keeps that from the others. */
@@ -414,23 +369,22 @@ export class Hub {
   async #exchangeOnce(isTick: boolean): Promise<void> {
     const { store, nowMs } = this.#options;
     const asked = new Map<string, WindowLease>();
-    const asking = this.#waitingHolds.splice(0);
+    const asking = this.#holds.ask(this.#parts);
     const begunMs = nowMs();
     this.#exchangedMs = begunMs;
-    const push = this.#compose(isTick, asked);
+    const push = this.#compose(isTick, asked, asking.holds);
     const said = [...this.#unpublished.values()].slice(0, push.facts.length);
     let problem = `it does not answer within ${exchangeMs} ms`;
     const exchanged = store.exchange(push).catch((error: unknown) => {
       if (error instanceof Error) problem = error.message;
       throw error;
     });
-    const pull = await inTime(exchanged, exchangeMs);
+    const pull = await within(exchangeMs, exchanged);
     this.#problem = pull ? '' : problem;
     this.#setSilent(pull === undefined);
     if (!pull) {
       for (const lease of asked.values()) lease.failed();
-      for (const hold of this.#holds.values()) hold.lost();
-      for (const { lease, settle } of asking) settle(this.#takeHoldShare(lease));
+      this.#holds.lost(asking.waiting, (lease) => this.#takeHoldShare(lease));
       this.#settleAlone();
       return;
     }
@@ -445,26 +399,22 @@ export class Hub {
     this.#isFresh = pull.isFresh ?? false;
     // After a loss, not all members have been heard of yet.
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
-    if (this.#batch && pull.applied >= this.#batch.number) this.#batch = undefined;
-    for (const [id, total] of pull.totals) this.#totals.set(id, { total });
+    this.#counters.heard(pull);
     for (const grant of pull.windows) {
       if (grant.granted > 0) this.#leases += 1;
       asked.get(grant.id)?.grant(grant, this.#parts, nowMs(), this.#isFresh);
     }
     if (this.#isFresh) this.#settleAlone();
     else this.#settleWaiting();
-    for (const { id, held, unused } of pull.holds) this.#held(id, held, unused);
-    for (const { lease, settle } of asking) settle(lease.take());
+    this.#holds.granted(pull.holds, asking.waiting);
     this.#hear(pull.facts, nowMs());
     this.#options.onAnswer?.();
   }
 
-  #compose(isTick: boolean, asked: Map<string, WindowLease>): Push {
+  #compose(isTick: boolean, asked: Map<string, WindowLease>, holds: Push['holds']): Push {
     const { member, about, nowMs } = this.#options;
     const now = nowMs();
     for (const [id, { expiresMs }] of this.#unpublished) if (expiresMs <= now) this.#unpublished.delete(id);
-    if (!this.#batch && this.#unsent.size > 0) this.#nextBatch();
-    const sums = [...(this.#batch?.sums ?? [])];
     return {
       member,
       about: about?.() ?? '',
@@ -473,21 +423,11 @@ export class Hub {
       facts: [...this.#unpublished.values()]
         .slice(0, maxPerMessage)
         .map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - now })),
-      ...(this.#batch && { batch: { number: this.#batch.number, sums: sums.map(([id, by]) => [id, by]) } }),
-      totals: [...this.#totals.keys()].slice(0, maxPerMessage),
+      ...this.#counters.compose(),
       windows: this.#asks(now, isTick, asked),
       ...(this.#leaves && { leaves: true }),
-      holds: [...this.#holds]
-        .slice(0, maxPerMessage)
-        .map(([id, lease]) => ({ id, max: lease.max, want: lease.ask(this.#parts) })),
+      holds,
     };
-  }
-
-  #nextBatch(): void {
-    const sums = [...this.#unsent].slice(0, maxPerMessage);
-    for (const [id] of sums) this.#unsent.delete(id);
-    this.#batches += 1;
-    this.#batch = { number: this.#batches, sums: new Map(sums) };
   }
 
   #asks(nowMs: number, isTick: boolean, asked: Map<string, WindowLease>): WindowAsk[] {
@@ -532,14 +472,6 @@ export class Hub {
     else for (const { lease, count, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs, count));
   }
 
-  #held(id: string, held: number, unused: number): void {
-    const lease = this.#holds.get(id);
-    if (!lease) return;
-    lease.grant(held, unused);
-    // What was given back after the ask is still to be said.
-    if (lease.isIdle && held === 0) this.#holds.delete(id);
-  }
-
   #hear(facts: readonly Fact[], nowMs: number): void {
     for (const { id, value, forMs } of facts) {
       if (!this.#facts.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
@@ -554,8 +486,7 @@ export class Hub {
     for (const lease of this.#windows.values()) lease.lost();
     // The others get leases a while after the loss, whether or not this member has been heard.
     if (this.#windows.size > 0) void this.#flush(false);
-    // The batch that told of the loss is the first that counts.
-    for (const [id, sum] of this.#restate()) this.#unsent.set(id, sum - (this.#batch?.sums.get(id) ?? 0));
+    this.#counters.lost();
   }
 
   #setSilent(isSilent: boolean): void {
@@ -567,11 +498,3 @@ export class Hub {
 
 /** Another limit by the same name is another lease. */
 const nameOf = (id: string, { max, windowMs }: WindowLimit): string => `${max} ${windowMs} ${id}`;
-
-/** The promise's value; `undefined` if it fails or takes longer. */
-export const inTime = <T>(promise: Promise<T>, ms: number): Promise<T | undefined> =>
-  new Promise((resolve) => {
-    // After a long task the answer may be there, unread: it is read before the immediate runs.
-    const timer = setTimeout(() => setImmediate(() => resolve(undefined)), ms);
-    promise.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
-  });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { RedisClientOptions } from '@redis/client';
-import { inTime } from './hub.ts';
+import { within } from '../time/within.ts';
 
 /** How a store is reached. */
 export interface StoreAddress {
@@ -84,7 +84,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
     const client = createClient({ ...common, url: first.href });
     client.on('error', note);
     client.on('connect', connected);
-    await inTime(client.connect(), firstMs);
+    await within(firstMs, client.connect());
     return {
       isSpread: false,
       send: (_, command) => explained(client.sendCommand(command)),
@@ -100,7 +100,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
       scanInterval: scanMs,
     });
     sentinel.on('error', note);
-    await inTime(sentinel.connect().catch(note), firstMs);
+    await within(firstMs, sentinel.connect().catch(note));
     return {
       isSpread: false,
       send: (_, command) => explained(sentinel.sendCommand(false, [...command])),
@@ -110,7 +110,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   const cluster = createCluster({ rootNodes: urls.map(({ href }) => ({ url: href })), defaults: common });
   cluster.on('error', note);
   cluster.on('node-connect', connected);
-  await inTime(cluster.connect().catch(note), firstMs);
+  await within(firstMs, cluster.connect().catch(note));
   return {
     isSpread: true,
     send: (key, command) => explained(cluster.sendCommand(key, false, [...command])),

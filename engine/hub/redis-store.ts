@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
+import { within } from '../time/within.ts';
 import {
   type Blob,
   type BlobValues,
@@ -12,7 +13,6 @@ import {
   type Push,
   type WindowGrant,
 } from './contract.ts';
-import { inTime } from './hub.ts';
 import { openLink, type StoreAddress, type StoreLink } from './redis-link.ts';
 import { script } from './redis-script.ts';
 import type { Sealer } from './seal.ts';
@@ -108,7 +108,7 @@ export class RedisStore implements HubStore {
     const reading = this.#link.then(({ isSpread, send }) =>
       isSpread ? Promise.all(keys.map((key) => send(key, ['GET', key]))) : send(keys[0] ?? '', ['MGET', ...keys]),
     );
-    const read = await inTime(reading, readMs);
+    const read = await within(readMs, reading);
     if (read === undefined) throw new Error(`it does not answer within ${readMs} ms`);
     return (Array.isArray(read) ? read : []).map((value: unknown) => (blobReader.matches(value) ? value : null));
   }
@@ -129,12 +129,12 @@ export class RedisStore implements HubStore {
     if (this.#failures > 0) this.#retryMs = nowMs() + longestPauseMs;
     let problem: string | undefined;
     const link = this.#link;
-    const answer = await inTime(
+    const answer = await within(
+      withinMs,
       link.then(call).catch((error: unknown) => {
         problem = storeProblem(error);
         throw error;
       }),
-      withinMs,
     );
     if (answer !== undefined) {
       const isBack = this.#failures > 0 || this.#epoch === '';

@@ -1,4 +1,4 @@
-import { map, Observable } from 'rxjs';
+import { from, map } from 'rxjs';
 import { type Answered, fill, type Reconciled, type Routed } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import type { Losses } from '../model/loss.ts';
@@ -17,6 +17,7 @@ import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
 import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../reasoning/unbroken-tail.ts';
+import { within } from '../time/within.ts';
 import { leaveOutAttribution } from './route.ts';
 import type { SequenceStep, StreamStage } from './rx.ts';
 
@@ -34,22 +35,9 @@ export const reconcileReasoning = (
     const { request, resolution, outline } = routed;
     const isComplete = outline !== undefined || keepsReasoning(routed);
     const recalled = recall({ request, provider: resolution.provider.name, isComplete });
-    return recalled ? within(recalled, recallMs).pipe(map(() => reconcile(routed))) : reconcile(routed);
+    return recalled ? from(within(recallMs, recalled)).pipe(map(() => reconcile(routed))) : reconcile(routed);
   };
 };
-
-/** Emits when the promise has settled, or after so many milliseconds. */
-const within = (promise: Promise<void>, ms: number): Observable<undefined> =>
-  new Observable((subscriber) => {
-    const settle = (): void => {
-      subscriber.next(undefined);
-      subscriber.complete();
-    };
-    // After a long task the answer may be there, unread: it is read before the immediate runs.
-    const timer = setTimeout(() => setImmediate(settle), ms);
-    promise.then(settle, settle);
-    return () => clearTimeout(timer);
-  });
 
 const reconcileNow =
   (cache: SignatureCache) =>

@@ -5,7 +5,7 @@ import type { Environment } from '../config/env.ts';
 import { readStateKeys } from '../config/fleet.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { sessionSecret } from '../features/history/session-names.ts';
-import { Hub, inTime } from '../hub/hub.ts';
+import { Hub } from '../hub/hub.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../log/logs.ts';
 import { SecretList } from '../log/mask-text.ts';
@@ -19,6 +19,7 @@ import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../time/steady-clock.ts';
+import { within } from '../time/within.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import type { HealthFacts } from '../upstream/health/share-health.ts';
 import type { Demo } from './demo/demo-server.ts';
@@ -241,7 +242,7 @@ const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedText
         if (found && isLate) late(joined(found));
         return found;
       });
-      const found = await inTime(reading, otherMachinesMs);
+      const found = await within(otherMachinesMs, reading);
       isLate = true;
       return found ? joined(found) : known;
     },

@@ -3,6 +3,7 @@ import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
+import { within } from '../../time/within.ts';
 import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
 /** Maximum load time of a module, in milliseconds: a module that never finishes must not block the start. */
@@ -16,7 +17,7 @@ export const loadModule = async (file: string): Promise<unknown> => {
   hooked ??= hook();
   await hooked;
   loads += 1;
-  const module: unknown = await withinTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
+  const module: unknown = await loadInTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
   return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
 };
 
@@ -56,16 +57,17 @@ const bundledPackages = (folder: URL): HookData['bundled'] => ({
   typebox: new URL('typebox.mjs', folder).href,
 });
 
-const withinTime = async (loading: Promise<unknown>): Promise<unknown> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it didn't finish loading within ${maxLoadMs} ms`)), maxLoadMs);
-  });
-  try {
-    return await Promise.race([loading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+const loadInTime = async (loading: Promise<unknown>): Promise<unknown> => {
+  const loaded = await within(
+    maxLoadMs,
+    loading.then(
+      (module) => ({ module }),
+      (error: unknown) => ({ error }),
+    ),
+  );
+  if (!loaded) throw new Error(`it didn't finish loading within ${maxLoadMs} ms`);
+  if ('error' in loaded) throw loaded.error;
+  return loaded.module;
 };
 
 /** Folders that modules may be loaded from. */

@@ -1,5 +1,6 @@
 import type { Blob } from '../../hub/contract.ts';
-import { exchangeMs, inTime } from '../../hub/hub.ts';
+import { exchangeMs } from '../../hub/hub.ts';
+import { within } from '../../time/within.ts';
 import {
   type FromWorker,
   maxAnswer,
@@ -83,7 +84,7 @@ export class IpcPeers implements Peers {
     const id = this.#calls;
     const result = new Promise<PeerResult>((resolve) => this.#waiting.set(id, resolve));
     this.#send({ type: 'call', id, atMs: Date.now(), call });
-    return inTime(result, ms).finally(() => this.#waiting.delete(id));
+    return within(ms, result).finally(() => this.#waiting.delete(id));
   }
 
   async #answer(id: number, question: PeerQuestion): Promise<void> {

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { type Family, FamilySums } from '../../features/metrics/families.ts';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
-import { inTime } from '../../hub/hub.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
 import { steadyClock } from '../../time/steady-clock.ts';
+import { within } from '../../time/within.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */
@@ -127,7 +127,7 @@ export class PeerExchange {
   async #askOthers(member: number, question: PeerQuestion): Promise<{ answers: string[]; missing: number }> {
     const others = [...this.#peers].filter(([other]) => other !== member);
     const ms = question.kind === 'apply' ? applyMs : this.#answerMs;
-    const results = await Promise.all(others.map(([, { ask }]) => inTime(ask(question), ms)));
+    const results = await Promise.all(others.map(([, { ask }]) => within(ms, ask(question))));
     const answers = results.filter((answer) => answer !== undefined);
     // One that has ended meanwhile isn't missed.
     const missing = others.filter(([other], index) => results[index] === undefined && this.#peers.has(other));
