@@ -3,6 +3,7 @@ import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { baseExtensions } from './extensions.ts';
 import { findingsChanged } from './findings.ts';
+import { measureUnseen } from './measure-unseen.ts';
 import type { JsonEditorProps } from './props.ts';
 
 /** The editor, loaded by `JsonEditor`. */
@@ -33,6 +34,7 @@ export const Editor = ({ label, value, onChange, findings = noFindings, maxLines
       }),
     });
     view.current = editor;
+    measureUnseen(editor, place.current);
     return () => editor.destroy();
   }, [readOnly, maxLines]);
 
@@ -41,6 +43,7 @@ export const Editor = ({ label, value, onChange, findings = noFindings, maxLines
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    if (place.current) measureUnseen(editor, place.current);
   }, [value, label]);
 
   useEffect(() => {
