@@ -304,15 +304,21 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
 
   protected override _complete(): void {
     const before = enterStep(answerStep);
-    this.#end(0);
-    enterStep(before);
+    try {
+      this.#end(0);
+    } finally {
+      enterStep(before);
+    }
   }
 
   protected override _error(error: unknown): void {
     this.#busy = true;
     const before = enterStep(answerStep);
-    this.#fail(0, error);
-    enterStep(before);
+    try {
+      this.#fail(0, error);
+    } finally {
+      enterStep(before);
+    }
   }
 
   override unsubscribe(): void {

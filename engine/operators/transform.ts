@@ -152,8 +152,9 @@ const runStage =
       } catch (error) {
         broken = true;
         out.push({ type: 'error', fault: failed(answered)(error) });
+      } finally {
+        enterStep(before);
       }
-      enterStep(before);
       return nonEmpty(out);
     };
     return {

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** A time during which nothing else could run. */
 export interface LoopHold {
@@ -20,8 +21,27 @@ const since = new Float64Array(1);
 const listeners = new Set<(hold: LoopHold) => void>();
 let reported = false;
 
+/** What tells a hold from the machine's sleep, and from a stopped process. */
+interface SleepSource {
+  readonly clock: SteadyClock;
+  /** Processor time of this process, in milliseconds. */
+  readonly cpuMs: () => number;
+}
+
+const machine: SleepSource = {
+  clock: steadyClock,
+  cpuMs() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
+
+/** Whether a time since the latest look at the loop was sleep: a clock noticed one, and the process hardly ran. */
+let wasSleep = (_ms: number): boolean => false;
+
 const report = (step: string, ms: number): void => {
   reported = true;
+  if (wasSleep(ms)) return;
   for (const listener of listeners) listener({ step, ms });
 };
 
@@ -65,27 +85,45 @@ export const inStep = <T>(step: string, work: () => T): T => {
   }
 };
 
-let timer: NodeJS.Timeout | undefined;
+let stopTicking: (() => void) | undefined;
 
-/** Calls `held` for each hold in this process, until the returned function is called. */
-export const watchLoop = (held: (hold: LoopHold) => void): (() => void) => {
+/** Calls `held` for each hold in this process, until the returned function is called. The machine's sleep is none. */
+export const watchLoop = (held: (hold: LoopHold) => void, source: SleepSource = machine): (() => void) => {
   listeners.add(held);
-  timer ??= startTicking();
+  stopTicking ??= startTicking(source);
   return () => {
     listeners.delete(held);
     if (listeners.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    stopTicking?.();
+    stopTicking = undefined;
   };
 };
 
-const startTicking = (): NodeJS.Timeout => {
+const startTicking = ({ clock, cpuMs }: SleepSource): (() => void) => {
   let lastMs = performance.now();
-  return setInterval(() => {
+  let lastCpuMs = cpuMs();
+  let woke = false;
+  reported = false;
+  const stopListening = clock.onWake(() => {
+    woke = true;
+  });
+  wasSleep = (ms) => {
+    // The clock notices a sleep when it is asked.
+    clock.nowMs();
+    return woke && cpuMs() - lastCpuMs < ms / 2;
+  };
+  const timer = setInterval(() => {
     const nowMs = performance.now();
     const lateMs = nowMs - lastMs - tickMs;
     lastMs = nowMs;
     if (lateMs >= shortestHoldMs && !reported) report('other', lateMs);
     reported = false;
+    lastCpuMs = cpuMs();
+    woke = false;
   }, tickMs).unref();
+  return () => {
+    clearInterval(timer);
+    stopListening();
+    wasSleep = () => false;
+  };
 };

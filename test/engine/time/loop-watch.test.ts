@@ -1,5 +1,16 @@
 import test from 'ava';
-import { enterStep, inStep, type LoopHold, nameStep, nextStep, watchLoop } from '../../../engine/time/loop-watch.ts';
+import { type Observable, of, throwError } from 'rxjs';
+import { operate } from '../../../engine/operators/rx.ts';
+import {
+  enterStep,
+  inStep,
+  isInStep,
+  type LoopHold,
+  nameStep,
+  nextStep,
+  watchLoop,
+} from '../../../engine/time/loop-watch.ts';
+import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 
 const block = (): void => {
@@ -46,4 +57,77 @@ test.serial('what no step held is reported as other', async (t) => {
   block();
   await until(() => holds.some(({ step, ms }) => step === 'other' && ms >= 200));
   t.pass();
+});
+
+const ends: readonly (readonly [end: string, source: Observable<number>])[] = [
+  ['completes', of(1)],
+  ['fails', throwError(() => new Error('broken'))],
+];
+for (const [end, source] of ends) {
+  test.serial(
+    `a stage that throws when its source ${end} leaves no step behind: a later hold is of none`,
+    async (t) => {
+      const holds: LoopHold[] = [];
+      t.teardown(watchLoop((hold) => holds.push(hold)));
+      let threw = 0;
+      const finalize = (): never => {
+        threw += 1;
+        throw new Error('finalize');
+      };
+      try {
+        source
+          .pipe(operate(() => ({ next: (value: number) => value, finalize })))
+          .subscribe({ error: () => undefined });
+      } catch {
+        // RxJS reports some of them and passes others on.
+      }
+      t.true(threw > 0);
+      t.false(isInStep());
+      await new Promise((resolve) => setImmediate(resolve));
+      block();
+      block();
+      await until(() => holds.length > 0);
+      t.deepEqual(new Set(holds.map(({ step }) => step)), new Set(['other']));
+    },
+  );
+}
+
+test.serial("the machine's sleep is no hold, and a step that works that long is one", async (t) => {
+  for (const [runs, expected] of [
+    [false, []],
+    [true, ['stage a']],
+  ] as const) {
+    const { clock, ...time } = testTime();
+    let cpuMs = 0;
+    const holds: LoopHold[] = [];
+    const stop = watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => cpuMs });
+    t.teardown(stop);
+    inStep('stage a', () => {
+      block();
+      // The clock notices it by itself at its next look.
+      time.stop(60_000);
+      if (runs) cpuMs += 60_000;
+    });
+    t.deepEqual(
+      holds.map(({ step }) => step),
+      expected,
+    );
+    // Nor is what the next look at the loop finds.
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    t.is(holds.length, expected.length);
+    stop();
+    t.is(time.timers(), 0);
+  }
+});
+
+test.serial('a sleep while no step is under way is no hold either', async (t) => {
+  const { clock, ...time } = testTime();
+  const holds: LoopHold[] = [];
+  t.teardown(watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => 0 }));
+  await new Promise((resolve) => setImmediate(resolve));
+  block();
+  block();
+  time.sleep(600_000);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  t.deepEqual(holds, []);
 });
