@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { Conversation } from './load/conversation.ts';
 import { allocationProbe, takeAllocated } from './measure/allocations.ts';
+import { differenceOf, figureOf, isWarm, ratioOf } from './measure/figure.ts';
 import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
 import { forgetPeak, readMemory } from './measure/memory.ts';
 import { cpuBetween, readCpu, treeOf } from './measure/process-tree.ts';
@@ -150,4 +151,38 @@ test('a conversation’s requests are JSON, of the size that was asked for, and 
       t.is(grows, bytes >= 100_000, `${wire}, ${bytes}: earlier turns stay`);
     }
   }
+});
+
+test('a figure is the median of its rounds with their span, unstable from a difference of more than 25 % on', (t) => {
+  t.is(figureOf([]), undefined);
+  t.deepEqual(figureOf([5]), { median: 5, low: 5, high: 5 });
+  t.deepEqual(figureOf([125, 100, 110, 120]), { median: 110, low: 100, high: 125 });
+  t.deepEqual(figureOf([530, 262, 255, 540, 270, 262]), {
+    median: 262,
+    low: 255,
+    high: 540,
+    modes: [
+      { median: 262, rounds: 4 },
+      { median: 530, rounds: 2 },
+    ],
+  });
+  t.deepEqual(figureOf([0, 0, 8])?.modes, [
+    { median: 0, rounds: 2 },
+    { median: 8, rounds: 1 },
+  ]);
+});
+
+test('two participants are compared round by round, as far as both have rounds that cost something', (t) => {
+  t.deepEqual(ratioOf([20, 30, 40], [10, 0, 20]), { median: 2, low: 2, high: 2 });
+  t.is(ratioOf([20], []), undefined);
+  t.deepEqual(differenceOf([20, 30, 10], [10, 15]), { median: 10, low: 10, high: 15 });
+});
+
+test('code is warm once three rounds in a row agree within 10 %', (t) => {
+  t.false(isWarm([]));
+  t.false(isWarm([10, 10]));
+  t.true(isWarm([10, 11, 10.5]));
+  t.false(isWarm([10, 11.2, 10]));
+  t.true(isWarm([90, 40, 10, 10, 11]));
+  t.false(isWarm([10, 10, 10, 12]));
 });

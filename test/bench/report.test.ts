@@ -43,8 +43,8 @@ const rows = (own: readonly Round[], floor: readonly Round[] = [round(10), round
 
 test('ratios are taken within each round, and their median counts', (t) => {
   const [row] = rows([round(20), round(60), round(15)], [round(10), round(50), round(10)]);
-  t.deepEqual(row?.ratio, { to: 'converted', median: 1.5, low: 1.2, high: 2 });
-  t.is(row?.cpuUs, 200);
+  t.like(row?.ratio, { to: 'converted', median: 1.5, low: 1.2, high: 2, moreUs: { median: 100, low: 50, high: 100 } });
+  t.like(row?.cpuUs, { median: 200, low: 150, high: 600 });
 });
 
 test('a second gateway is shown beside the first one, round by round', (t) => {
@@ -61,33 +61,57 @@ test('a second gateway is shown beside the first one, round by round', (t) => {
     found.map(({ participant, beside }) => [participant, beside]),
     [
       ['before', undefined],
-      ['after', { to: 'before', median: 0.5, low: 0.5, high: 0.75 }],
+      [
+        'after',
+        {
+          to: 'before',
+          median: 0.5,
+          low: 0.5,
+          high: 0.75,
+          modes: [
+            { median: 0.5, rounds: 1 },
+            { median: 0.75, rounds: 1 },
+          ],
+          moreUs: { median: -150, low: -150, high: -100 },
+        },
+      ],
       ['converted', undefined],
     ],
   );
-  t.regex(renderTable(found), /after .*0\.50 \(0\.50–0\.75\)/);
+  t.regex(renderTable(found), /after .*-150 \[-150–-100\] +0\.50 \[0\.50–0\.75\]/);
 });
 
 test('a goal that is missed is flagged, one that is reached too', (t) => {
   const missed = rows([round(20), round(20), round(20)]);
   t.deepEqual(
-    reachOf(missed).map(({ figure, reached }) => [figure, reached]),
+    reachOf(missed).map(({ figure, verdict }) => [figure, verdict]),
     [
-      [2, false],
-      [24, true],
+      [2, 'no'],
+      [24, 'yes'],
     ],
   );
-  t.regex(renderTable(missed), /yard .*2\.00 .*NO ≤ 1\.9; yes ≤ 25 .* 24\.0/);
-  t.regex(renderReach(reachOf(missed)), /plain-64 .*2\.00 × floor .*NO +\|$/m);
+  t.regex(renderTable(missed), /yard .*2\.00 .*no ≤ 1\.9; yes ≤ 25 .* 24\.0/);
+  t.regex(renderReach(reachOf(missed)), /plain-64 .*2\.00 × floor .*no +\|$/m);
   const reached = rows([round(19), round(19), round(19)]);
   t.regex(renderTable(reached), /yard .*1\.90 .*yes ≤ 1\.9/);
   t.regex(renderReach(reachOf(reached)), /plain-64 .*1\.90 × floor .*yes +\|$/m);
 });
 
+test('a figure whose rounds differ by more than 25 % is shown with both modes, and reaches nothing', (t) => {
+  const moving = rows([round(12), round(12), round(15.2)]);
+  t.regex(renderTable(moving), /yard .*unstable: 120 \(2×\) or 152 \(1×\) \/request/);
+  t.is(reachOf(moving)[0]?.verdict, 'unstable');
+  t.regex(renderReach(reachOf(moving)), /1\.20 × floor .*unstable +\|$/m);
+  // The floor moved, and the ratio with it.
+  t.is(reachOf(rows([round(18), round(18), round(18)], [round(10), round(12), round(16)]))[0]?.verdict, 'unstable');
+  // Not even the best round reaches it.
+  t.is(reachOf(rows([round(20), round(20), round(30)]))[0]?.verdict, 'no');
+});
+
 test('a wrong answer in any round fails the row, and its goal however cheap it was', (t) => {
   const wrong = rows([round(1), round(1, { good: 99, bad: 1, reasons: ['the text differs'] }), round(1)]);
   t.is(wrong[0]?.failed, '1 wrong: the text differs');
-  t.false(reachOf(wrong)[0]?.reached);
+  t.is(reachOf(wrong)[0]?.verdict, 'no');
   t.regex(renderTable(wrong), /FAILED: 1 wrong: the text differs/);
 });
 
@@ -95,8 +119,8 @@ test('one that never answered rightly has no figures, and misses its goal', (t) 
   const failed = rowsOf(plain, pair, new Map([['yard', '3 wrong: status 500']]));
   t.is(failed[0]?.cpuUs, undefined);
   t.deepEqual(
-    reachOf(failed).map(({ reached }) => reached),
-    [false, false],
+    reachOf(failed).map(({ verdict }) => verdict),
+    ['no', 'no'],
   );
 });
 
@@ -111,7 +135,7 @@ test('delay counts beside the floor’s own', (t) => {
     ]),
   );
   const delay = reachOf(found).find(({ what }) => what.startsWith('added delay'));
-  t.deepEqual([delay?.figure, delay?.reached], [3, false]);
+  t.deepEqual([delay?.figure, delay?.verdict], [3, 'no']);
 });
 
 test('cold start counts in seconds, on a slow machine beside the bare stack', (t) => {
@@ -123,7 +147,7 @@ test('cold start counts in seconds, on a slow machine beside the bare stack', (t
     startSeconds: seconds,
     ratio: { to: 'bare', median: times, low: times, high: times },
   });
-  const reached = (row: Row): boolean | undefined => reachOf([row])[0]?.reached;
+  const reached = (row: Row): boolean => reachOf([row])[0]?.verdict === 'yes';
   t.true(reached(start(0.4, 3)));
   t.true(reached(start(0.9, 2)));
   t.false(reached(start(0.9, 3)));

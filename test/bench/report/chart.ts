@@ -1,3 +1,4 @@
+import type { Figure } from '../measure/figure.ts';
 import type { Row } from '../scenes/scene.ts';
 import { short } from './columns.ts';
 import { wordMachine } from './machine.ts';
@@ -33,11 +34,11 @@ ${renderRows(report)}
 
 interface Group {
   readonly title: string;
-  readonly rows: readonly (Row & { readonly cpuUs: number })[];
+  readonly rows: readonly (Row & { readonly cpuUs: Figure })[];
 }
 
 const groupsOf = (rows: readonly Row[]): readonly Group[] => {
-  const groups = new Map<string, (Row & { readonly cpuUs: number })[]>();
+  const groups = new Map<string, (Row & { readonly cpuUs: Figure })[]>();
   for (const row of rows) {
     if (row.cpuUs === undefined) continue;
     const title = `${row.scene}, ${row.pair}`;
@@ -47,18 +48,20 @@ const groupsOf = (rows: readonly Row[]): readonly Group[] => {
 };
 
 const renderGroup = ({ title, rows }: Group): string => {
-  const longest = Math.max(...rows.map(({ cpuUs }) => cpuUs));
+  const longest = Math.max(...rows.map(({ cpuUs }) => cpuUs.median));
   let gateway = -1;
-  const bars = rows.map(({ participant, cpuUs, unit, ratio, failed }, at) => {
+  const bars = rows.map(({ participant, cpuUs: { median: us, modes }, unit, ratio, failed }, at) => {
     const grey = colours[participant];
     if (grey === undefined) gateway += 1;
     const y = at * lineHeight;
     const words =
-      failed === undefined ? `${short(cpuUs)} µs/${unit}${ratio ? `, ${ratio.median.toFixed(2)} ×` : ''}` : 'failed';
+      failed === undefined
+        ? `${short(us)} µs/${unit}${ratio ? `, ${ratio.median.toFixed(2)} ×` : ''}${modes ? ', unstable' : ''}`
+        : 'failed';
     return (
       `<text x="0" y="${y + 15}">${escapeHtml(participant)}</text>` +
-      `<rect x="120" y="${y + 3}" width="${((cpuUs / longest) * barWidth).toFixed(1)}" height="16" rx="2" fill="${grey ?? gateways[gateway % gateways.length]}"/>` +
-      `<text x="${(126 + (cpuUs / longest) * barWidth).toFixed(1)}" y="${y + 15}">${escapeHtml(words)}</text>`
+      `<rect x="120" y="${y + 3}" width="${((us / longest) * barWidth).toFixed(1)}" height="16" rx="2" fill="${grey ?? gateways[gateway % gateways.length]}"/>` +
+      `<text x="${(126 + (us / longest) * barWidth).toFixed(1)}" y="${y + 15}">${escapeHtml(words)}</text>`
     );
   });
   const height = rows.length * lineHeight;
@@ -69,7 +72,7 @@ const renderRows = ({ rows, reach }: RunReport): string => {
   const head = columns.map(([title]) => `<th>${escapeHtml(title)}</th>`).join('');
   const body = rows.map((row) => {
     const goals = goalsOf(row, reach);
-    const missed = row.failed !== undefined || goals.some(({ reached }) => !reached);
+    const missed = row.failed !== undefined || goals.some(({ verdict }) => verdict !== 'yes');
     const cells = columns.map(([, cell]) => `<td>${escapeHtml(cell(row, goals))}</td>`).join('');
     const remark = row.failed ?? row.note;
     return `<tr${missed ? ' class="no"' : ''}>${cells}<td>${escapeHtml(remark ?? '')}</td></tr>`;

@@ -6,6 +6,7 @@ export const inColumns = (lines: readonly (readonly string[])[], between = '  ')
 
 /** Three significant digits, no exponent. */
 export const short = (value: number): string => {
-  if (value >= 100) return value.toFixed(0);
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+  const size = Math.abs(value);
+  if (size >= 100) return value.toFixed(0);
+  return size >= 10 ? value.toFixed(1) : value.toFixed(2);
 };

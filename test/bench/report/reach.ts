@@ -11,8 +11,11 @@ export interface Reach {
   readonly figure: number;
   /** `≤ 1.6`. */
   readonly wanted: string;
-  readonly reached: boolean;
+  readonly verdict: Verdict;
 }
+
+/** `unstable`: some rounds reach the goal and others don't, or the cost moves too much for any verdict. */
+type Verdict = 'yes' | 'no' | 'unstable';
 
 interface Goal {
   readonly scene: string;
@@ -22,6 +25,8 @@ interface Goal {
   readonly wanted: string;
   readonly figure: (row: Row, floor: Row | undefined) => number | undefined;
   readonly isReached: (figure: number, row: Row) => boolean;
+  /** The figure is a ratio of costs: one of unstable rounds reaches nothing. */
+  readonly isRatio?: boolean;
 }
 
 /** The pairs with goals of their own: one is converted, the other passes through. */
@@ -37,8 +42,10 @@ const most = (scene: string, limit: number, what: string, figure: Goal['figure']
   isReached: (found) => found <= limit,
 });
 
-const ratio = (scene: string, limit: number, what: string, pairs?: readonly string[]): Goal =>
-  most(scene, limit, what, (row) => row.ratio?.median, pairs);
+const ratio = (scene: string, limit: number, what: string, pairs?: readonly string[]): Goal => ({
+  ...most(scene, limit, what, (row) => row.ratio?.median, pairs),
+  isRatio: true,
+});
 
 const timesFloor = (scene: string, converted: number, passed: number): readonly Goal[] => [
   ratio(scene, converted, '× floor', [toConvert]),
@@ -103,8 +110,16 @@ export const reachOf = (rows: readonly Row[]): readonly Reach[] =>
       );
       const figure = goal.figure(row, floor);
       if (figure === undefined && row.failed === undefined) return [];
-      const reached = row.failed === undefined && figure !== undefined && goal.isReached(figure, row);
       const { what, wanted } = goal;
-      return [{ scene, pair, participant, what, figure: figure ?? Number.NaN, wanted, reached }];
+      const verdict = figure === undefined || row.failed !== undefined ? 'no' : judge(goal, figure, row);
+      return [{ scene, pair, participant, what, figure: figure ?? Number.NaN, wanted, verdict }];
     }),
   );
+
+const judge = ({ isRatio, isReached }: Goal, figure: number, row: Row): Verdict => {
+  const { ratio, cpuUs } = row;
+  const isStable = !isRatio || (!ratio?.modes && !cpuUs?.modes);
+  if (isStable) return isReached(figure, row) ? 'yes' : 'no';
+  // Not even the best round reaches it.
+  return ratio && !isReached(ratio.low, row) ? 'no' : 'unstable';
+};

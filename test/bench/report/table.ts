@@ -1,3 +1,4 @@
+import type { Figure } from '../measure/figure.ts';
 import type { Ratio, Row } from '../scenes/scene.ts';
 import { inColumns, short } from './columns.ts';
 import { type Reach, reachOf } from './reach.ts';
@@ -5,18 +6,25 @@ import { type Reach, reachOf } from './reach.ts';
 /** A column: its title, and what it shows of a row. */
 type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[]) => string];
 
-const inSpread = ({ median, low, high }: Ratio): string =>
-  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+const inTimes = ({ median, low, high }: Ratio): string => `${median.toFixed(2)} [${low.toFixed(2)}–${high.toFixed(2)}]`;
+
+/** A figure with the span of its rounds; an unstable one with its two modes, each with its number of rounds. */
+const wordFigure = ({ median, low, high, modes }: Figure): string => {
+  if (modes) return `unstable: ${modes.map((mode) => `${short(mode.median)} (${mode.rounds}×)`).join(' or ')}`;
+  return low === high ? short(median) : `${short(median)} [${short(low)}–${short(high)}]`;
+};
 
 /** The columns of the table. */
 export const columns: readonly Column[] = [
   ['scene', ({ scene }) => scene],
   ['pair', ({ pair }) => pair],
   ['who', ({ participant }) => participant],
-  ['µs CPU', ({ cpuUs, unit }) => (cpuUs === undefined ? '' : `${short(cpuUs)}/${unit}`)],
-  ['× floor', ({ ratio }) => (ratio ? inSpread(ratio) : '')],
-  ['× first', ({ beside }) => (beside ? inSpread(beside) : '')],
-  ['reached', (_, goals) => goals.map(({ reached, wanted }) => `${reached ? 'yes' : 'NO'} ${wanted}`).join('; ')],
+  ['µs CPU', ({ cpuUs, unit }) => (cpuUs === undefined ? '' : `${wordFigure(cpuUs)} /${unit}`)],
+  ['µs over floor', ({ ratio }) => (ratio?.moreUs ? wordFigure(ratio.moreUs) : '')],
+  ['× floor', ({ ratio }) => (ratio ? inTimes(ratio) : '')],
+  ['µs over first', ({ beside }) => (beside?.moreUs ? wordFigure(beside.moreUs) : '')],
+  ['× first', ({ beside }) => (beside ? inTimes(beside) : '')],
+  ['reached', (_, goals) => goals.map(({ verdict, wanted }) => `${verdict} ${wanted}`).join('; ')],
   ['KB allocated', ({ allocatedKb }) => (allocatedKb === undefined ? '' : short(allocatedKb))],
   ['/s', ({ perSecond }) => (perSecond === undefined ? '' : perSecond.toFixed(0))],
   ['latency p50/p99 ms', ({ latencyMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
@@ -42,13 +50,13 @@ export const renderReach = (goals: readonly Reach[]): string => {
   const [head = '', ...lines] = inColumns(
     [
       ['scene', 'pair', 'who', 'figure', 'goal', 'reached'],
-      ...goals.map(({ scene, pair, participant, what, figure, wanted, reached }) => [
+      ...goals.map(({ scene, pair, participant, what, figure, wanted, verdict }) => [
         scene,
         pair,
         participant,
         `${short(figure)} ${what}`,
         wanted,
-        reached ? 'yes' : 'NO',
+        verdict,
       ]),
     ],
     ' | ',

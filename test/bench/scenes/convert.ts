@@ -1,5 +1,5 @@
 import { type ConversionCost, measureConversions, plainConvertOptions, quickConvertOptions } from '../convert.ts';
-import { median, ratioOf } from './rows-of.ts';
+import { figureOf, ratioOf } from '../measure/figure.ts';
 import type { Row, Scene } from './scene.ts';
 
 /** The conversion of streams alone, beside `JSON.parse` of the same records. */
@@ -18,9 +18,10 @@ export const convertScene: Scene = {
 const rowsOf = ({ wire, content, client, convertUs, parseUs }: ConversionCost): readonly Row[] => {
   const row = { scene: 'convert', pair: `${client}→${wire}`, unit: 'event' } as const;
   const floor = `JSON.parse of ${content}`;
+  const [cpuUs, floorUs] = [figureOf(convertUs), figureOf(parseUs)];
   const ratio = ratioOf(convertUs, parseUs);
   return [
-    { ...row, participant: content, cpuUs: median(convertUs), ...(ratio && { ratio: { to: floor, ...ratio } }) },
-    { ...row, participant: floor, cpuUs: median(parseUs) },
+    { ...row, participant: content, ...(cpuUs && { cpuUs }), ...(ratio && { ratio: { to: floor, ...ratio } }) },
+    { ...row, participant: floor, ...(floorUs && { cpuUs: floorUs }) },
   ];
 };

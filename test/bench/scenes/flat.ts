@@ -1,10 +1,10 @@
 import type { LoadJob } from '../load/job.ts';
+import { figureOf, ratioOf } from '../measure/figure.ts';
 import { readMemory } from '../measure/memory.ts';
 import { cpuBetween, readCpu } from '../measure/process-tree.ts';
 import { streamedAnswer, type UpstreamPlan, wholeAnswer } from '../upstream/plan.ts';
 import { type Pair, pairs } from '../wire.ts';
 import { type Participant, startParticipants, stopAll } from './participants.ts';
-import { median, ratioOf } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
 
 /** The same thing, once small and once ten times as large; cost per unit must be the same. */
@@ -95,12 +95,13 @@ const grow = async (stage: Stage, pair: Pair, participant: Participant, growth: 
     }
   }
   const ratio = ratioOf(costs[1], costs[0]);
+  const cpuUs = figureOf(costs[1].map((us) => us * (unit === 'delta' ? 1 : bodyBytes[1])));
   return {
     scene,
     pair: pair.name,
     participant: participant.name,
     unit,
-    cpuUs: median(costs[1]) * (unit === 'delta' ? 1 : bodyBytes[1]),
+    ...(cpuUs && { cpuUs }),
     ...(ratio && { ratio: { to: small, ...ratio } }),
     ...(failed !== undefined && { failed }),
   };

@@ -1,11 +1,8 @@
+import { differenceOf, figureOf, median, ratioOf } from '../measure/figure.ts';
 import type { Pair } from '../wire.ts';
 import { floorOf, floors } from './participants.ts';
 import type { Ratio, Row } from './scene.ts';
 import type { Round } from './take-turns.ts';
-
-/** The middle one of some numbers; of an even count the lower middle. */
-export const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? 0;
 
 /** What is counted in a scene. */
 export interface Counted {
@@ -33,18 +30,21 @@ export const rowsOf = (
     const wrong = rounds.find(({ result }) => result.bad > 0)?.result;
     const own = costsOf(participant);
     const besides = (other: string, takesPart: boolean): Ratio | undefined => {
-      const ratio = takesPart && participant !== other ? ratioOf(own, costsOf(other)) : undefined;
-      return ratio && { to: other, ...ratio };
+      if (!takesPart || participant === other) return undefined;
+      const ratio = ratioOf(own, costsOf(other));
+      const moreUs = differenceOf(own, costsOf(other));
+      return ratio && { to: other, ...ratio, ...(moreUs && { moreUs }) };
     };
     const ratio = besides(floorOf(pair), participant !== 'direct');
     const beside = besides(first, !floors.has(participant));
     const allocated = rounds.flatMap((round) =>
       round.allocated === undefined ? [] : round.allocated / 1e3 / units(round),
     );
+    const cpuUs = participant === 'direct' ? undefined : figureOf(own);
     const delays = rounds.flatMap(({ result }) => result.delay ?? []);
     return {
       ...row,
-      ...(participant !== 'direct' && { cpuUs: median(own), peakMb: Math.max(...rounds.map(({ peakMb }) => peakMb)) }),
+      ...(cpuUs && { cpuUs, peakMb: Math.max(...rounds.map(({ peakMb }) => peakMb)) }),
       ...(ratio && { ratio }),
       ...(beside && { beside }),
       ...(allocated.length > 0 && { allocatedKb: median(allocated) }),
@@ -60,14 +60,4 @@ export const rowsOf = (
       ...(wrong && { failed: `${wrong.bad} wrong: ${wrong.reasons[0]}` }),
     };
   });
-};
-
-/** The ratio to a floor, round by round: the median, the smallest, the largest; `undefined` without rounds in common. */
-export const ratioOf = (own: readonly number[], floor: readonly number[]): Omit<Ratio, 'to'> | undefined => {
-  const ratios = own.flatMap((cost, round) => {
-    const beside = floor[round];
-    return beside ? [cost / beside] : [];
-  });
-  if (ratios.length === 0) return undefined;
-  return { median: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) };
 };

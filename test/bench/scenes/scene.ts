@@ -1,4 +1,5 @@
 import type { Load } from '../load/start-load.ts';
+import type { Figure, Span } from '../measure/figure.ts';
 import type { Target } from '../targets/target.ts';
 import type { Upstream } from '../upstream/start-upstream.ts';
 import type { Pair } from '../wire.ts';
@@ -28,14 +29,16 @@ export interface Row {
   readonly participant: string;
   /** What is counted: requests, deltas, or a thing of its own. */
   readonly unit: 'request' | 'delta' | 'stream' | 'event' | 'start' | 'process';
-  /** Processor time of the whole process tree per unit, the median of all rounds. */
-  readonly cpuUs?: number;
-  /** The same beside a floor's in the same round: the median of all rounds, the smallest, the largest. */
+  /** Processor time of the whole process tree per unit. */
+  readonly cpuUs?: Figure;
+  /** The same beside a floor's in the same round. */
   readonly ratio?: Ratio;
   /** The same beside the first gateway's, for those after it. */
   readonly beside?: Ratio;
   /** Allocated on V8's heap per unit, in KB of 1,000 bytes. */
   readonly allocatedKb?: number;
+  /** Garbage collections per 1,000 requests, all rounds together: of young objects, and of the whole heap. */
+  readonly collections?: { readonly scavenges: number; readonly marks: number };
   /** Requests, or deltas, a second of wall time. */
   readonly perSecond?: number;
   /** From the meant start to the answer's end. */
@@ -62,12 +65,11 @@ export interface Row {
   readonly failed?: string;
 }
 
-/** A participant beside a floor. */
-export interface Ratio {
+/** How many times as much as another participant. */
+export interface Ratio extends Figure {
   readonly to: string;
-  readonly median: number;
-  readonly low: number;
-  readonly high: number;
+  /** How much more, in µs per unit. */
+  readonly moreUs?: Span;
 }
 
 /** Something that is measured under a name. */

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { median, ratioOf } from '../measure/figure.ts';
 import { readMemory } from '../measure/memory.ts';
 import { bare } from '../targets/bare.ts';
 import type { RunningTarget, Target } from '../targets/target.ts';
 import { wholeAnswer } from '../upstream/plan.ts';
 import { firstAnswer } from './first-answer.ts';
-import { median, ratioOf } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
 
 const starter =

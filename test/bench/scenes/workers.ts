@@ -1,9 +1,9 @@
 import { cpus } from 'node:os';
+import { figureOf, median } from '../measure/figure.ts';
 import { cpuBetween, readCpu, readOwnCpuMs, treeOf } from '../measure/process-tree.ts';
 import { wholeAnswer } from '../upstream/plan.ts';
 import { pairs } from '../wire.ts';
 import { type Participant, startParticipants, stopAll } from './participants.ts';
-import { median } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
 
 interface Measured {
@@ -39,6 +39,7 @@ export const workersScene: Scene = {
       return [...found].map(([each, list]): Row => {
         const workers = two?.running.includes(each) ? 2 : 1;
         const single = found.get(one?.running.find(({ name }) => name === each.name) ?? each) ?? list;
+        const cpuUs = figureOf(list.map((measured) => measured.cpuUs));
         const scaled = list.map(({ capacity }, round) => capacity / (single[round]?.capacity ?? capacity));
         const walls = list.map(({ perSecond }, round) => perSecond / (single[round]?.perSecond ?? perSecond));
         return {
@@ -46,7 +47,7 @@ export const workersScene: Scene = {
           pair: pair.name,
           participant: `${each.name} ×${workers}`,
           unit: 'request',
-          cpuUs: median(list.map(({ cpuUs }) => cpuUs)),
+          ...(cpuUs && { cpuUs }),
           perSecond: median(list.map(({ perSecond }) => perSecond)),
           capacity: median(list.map(({ capacity }) => capacity)),
           ...(workers === 2 && {
