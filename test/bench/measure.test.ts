@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { Conversation } from './load/conversation.ts';
-import { allocationProbe, takeAllocated } from './measure/allocations.ts';
+import { allocationProbe, takeAllocations } from './measure/allocations.ts';
 import { differenceOf, figureOf, isWarm, ratioOf } from './measure/figure.ts';
 import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
 import { forgetPeak, readMemory } from './measure/memory.ts';
@@ -111,25 +111,32 @@ onLinux('the probe sees how long the event loop stood still, and doesn’t count
   }
 });
 
-onLinux('allocations are counted whether they are collected or kept, each once', async (t) => {
-  const program = `
+onLinux(
+  'allocations are counted whether they are collected or kept, each once, and collections by their kind',
+  async (t) => {
+    const program = `
     const kept = [];
-    const steps = [() => { for (let n = 0; n < 1e6; n += 1) kept[n & 1023] = [n, n, n, n]; }, () => {}];
+    const steps = [() => { for (let n = 0; n < 1e6; n += 1) kept[n & 1023] = [n, n, n, n]; }, () => gc()];
     process.stdin.on('data', () => { steps.shift()?.(); process.stdout.write('.'); });
+    require('node:v8').setFlagsFromString('--expose-gc');
+    globalThis.gc = require('node:vm').runInNewContext('gc');
     process.stdout.write('.');
   `;
-  t.is(await takeAllocated(process.pid), undefined);
-  await withProgram(program, allocationProbe(), async (pid, step) => {
-    t.is(await takeAllocated(pid), 0);
-    await step();
-    const some = (await takeAllocated(pid)) ?? 0;
-    await step();
-    const none = (await takeAllocated(pid)) ?? 0;
-    // An array is 32 bytes, its four elements 48.
-    t.true(some >= 80e6 && some < 90e6, `${some} bytes`);
-    t.true(none < 2e6, `${none} bytes`);
-  });
-});
+    t.is(await takeAllocations(process.pid), undefined);
+    await withProgram(program, allocationProbe(), async (pid, step) => {
+      t.deepEqual(await takeAllocations(pid), { bytes: 0, scavenges: 0, marks: 0 });
+      await step();
+      const some = (await takeAllocations(pid)) ?? { bytes: 0, scavenges: 0 };
+      await step();
+      const none = (await takeAllocations(pid)) ?? { bytes: 0, marks: 0 };
+      // An array is 32 bytes, its four elements 48. Half of the young part of the heap is at most 16 MB.
+      t.true(some.bytes >= 80e6 && some.bytes < 90e6, `${some.bytes} bytes`);
+      t.true(some.scavenges >= 4, `${some.scavenges} scavenges`);
+      t.true(none.bytes < 2e6, `${none.bytes} bytes`);
+      t.is(none.marks, 1);
+    });
+  },
+);
 
 test('a conversation’s requests are JSON, of the size that was asked for, and differ by their last turn', (t) => {
   for (const wire of ['messages', 'chat', 'responses', 'gemini'] as const satisfies readonly Wire[]) {

@@ -14,7 +14,7 @@ const spread = { p50: 1, p99: 2, max: 3 };
 const round = (cpuMs: number, more: Partial<LoadResult> = {}): Round => ({
   cpuMs,
   peakMb: 150,
-  allocated: 2_400_000,
+  allocated: { bytes: 2_400_000, scavenges: 3, marks: 1 },
   result: {
     good: 100,
     bad: 0,
@@ -45,6 +45,12 @@ test('ratios are taken within each round, and their median counts', (t) => {
   const [row] = rows([round(20), round(60), round(15)], [round(10), round(50), round(10)]);
   t.like(row?.ratio, { to: 'converted', median: 1.5, low: 1.2, high: 2, moreUs: { median: 100, low: 50, high: 100 } });
   t.like(row?.cpuUs, { median: 200, low: 150, high: 600 });
+});
+
+test('collections are counted per 1,000 requests of all rounds', (t) => {
+  const [row] = rows([round(20), { ...round(20), allocated: { bytes: 2_400_000, scavenges: 5, marks: 0 } }]);
+  t.deepEqual(row?.collections, { scavenges: 40, marks: 5 });
+  t.regex(renderTable(row ? [row] : []), /scavenges\/marks per 1,000.*\n.* 40\.0\/5\.00/);
 });
 
 test('a second gateway is shown beside the first one, round by round', (t) => {

@@ -17,15 +17,28 @@ export const allocationProbe = (): Readonly<Record<string, string>> => {
   };
 };
 
-/**
- * Bytes that a tree of processes has allocated on V8's heaps since the call before; 0 at the first call. `undefined` when none of
- * them has the probe.
- */
-export const takeAllocated = async (root: number): Promise<number | undefined> => {
+/** What a tree of processes allocated and collected. */
+export interface Allocations {
+  /** Allocated on V8's heaps. */
+  readonly bytes: number;
+  /** Collections of young objects. */
+  readonly scavenges: number;
+  /** Collections of a whole heap. */
+  readonly marks: number;
+}
+
+/** Allocations of a tree of processes since the call before; zeros at the first call. `undefined` when none of them has the probe. */
+export const takeAllocations = async (root: number): Promise<Allocations | undefined> => {
   const probed = treeOf(root).filter((pid) => existsSync(fileOf(pid)));
   if (probed.length === 0) return undefined;
-  const bytes = await Promise.all(probed.map(askProbe));
-  return bytes.reduce((sum, each) => sum + each, 0);
+  return (await Promise.all(probed.map(askProbe))).reduce(
+    (sum, each) => ({
+      bytes: sum.bytes + each.bytes,
+      scavenges: sum.scavenges + each.scavenges,
+      marks: sum.marks + each.marks,
+    }),
+    nothing,
+  );
 };
 
 const fileOf = (pid: number): string => join(folder ?? '', String(pid));
@@ -40,14 +53,19 @@ const hasEnded = (pid: number): boolean => {
 
 const longestMs = 5_000;
 
-const askProbe = async (pid: number): Promise<number> => {
+const nothing: Allocations = { bytes: 0, scavenges: 0, marks: 0 };
+
+const askProbe = async (pid: number): Promise<Allocations> => {
   const before = readFileSync(fileOf(pid), 'utf8').length;
-  if (hasEnded(pid)) return 0;
+  if (hasEnded(pid)) return nothing;
   process.kill(pid, 'SIGUSR2');
   for (let waitedMs = 0; waitedMs < longestMs; waitedMs += 2) {
     const line = readFileSync(fileOf(pid), 'utf8').slice(before);
-    if (line.endsWith('\n')) return Number(line);
-    if (hasEnded(pid)) return 0;
+    if (line.endsWith('\n')) {
+      const [bytes = 0, scavenges = 0, marks = 0] = line.split(' ').map(Number);
+      return { bytes, scavenges, marks };
+    }
+    if (hasEnded(pid)) return nothing;
     await wait(2);
   }
   throw new Error(`process ${pid} didn’t say within ${longestMs} ms what it had allocated`);

@@ -26,6 +26,7 @@ export const columns: readonly Column[] = [
   ['× first', ({ beside }) => (beside ? inTimes(beside) : '')],
   ['reached', (_, goals) => goals.map(({ verdict, wanted }) => `${verdict} ${wanted}`).join('; ')],
   ['KB allocated', ({ allocatedKb }) => (allocatedKb === undefined ? '' : short(allocatedKb))],
+  ['scavenges/marks per 1,000', ({ collections: at }) => (at ? `${short(at.scavenges)}/${short(at.marks)}` : '')],
   ['/s', ({ perSecond }) => (perSecond === undefined ? '' : perSecond.toFixed(0))],
   ['latency p50/p99 ms', ({ latencyMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
   ['delay p50/p99 ms', ({ delayMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],

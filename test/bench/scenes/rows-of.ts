@@ -38,7 +38,7 @@ export const rowsOf = (
     const ratio = besides(floorOf(pair), participant !== 'direct');
     const beside = besides(first, !floors.has(participant));
     const allocated = rounds.flatMap((round) =>
-      round.allocated === undefined ? [] : round.allocated / 1e3 / units(round),
+      round.allocated === undefined ? [] : round.allocated.bytes / 1e3 / units(round),
     );
     const cpuUs = participant === 'direct' ? undefined : figureOf(own);
     const delays = rounds.flatMap(({ result }) => result.delay ?? []);
@@ -47,7 +47,7 @@ export const rowsOf = (
       ...(cpuUs && { cpuUs, peakMb: Math.max(...rounds.map(({ peakMb }) => peakMb)) }),
       ...(ratio && { ratio }),
       ...(beside && { beside }),
-      ...(allocated.length > 0 && { allocatedKb: median(allocated) }),
+      ...(allocated.length > 0 && { allocatedKb: median(allocated), collections: collectionsOf(rounds) }),
       perSecond: median(rounds.map(({ result }) => (result.good * perRequest) / result.seconds)),
       latencyMs: {
         p50: median(rounds.map(({ result }) => result.latency.p50)),
@@ -60,4 +60,18 @@ export const rowsOf = (
       ...(wrong && { failed: `${wrong.bad} wrong: ${wrong.reasons[0]}` }),
     };
   });
+};
+
+/** Per 1,000 requests. A full mark is too rare for a figure of each round. */
+const collectionsOf = (rounds: readonly Round[]): NonNullable<Row['collections']> => {
+  const sum = (count: (round: Round) => number): number => rounds.reduce((total, round) => total + count(round), 0);
+  const thousands =
+    Math.max(
+      1,
+      sum(({ result }) => result.good),
+    ) / 1e3;
+  return {
+    scavenges: sum(({ allocated }) => allocated?.scavenges ?? 0) / thousands,
+    marks: sum(({ allocated }) => allocated?.marks ?? 0) / thousands,
+  };
 };

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LoadResult, Rhythm } from '../load/job.ts';
-import { takeAllocated } from '../measure/allocations.ts';
+import { type Allocations, takeAllocations } from '../measure/allocations.ts';
 import { forgetPeak, readMemory } from '../measure/memory.ts';
 import { cpuBetween, readCpu } from '../measure/process-tree.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
@@ -11,8 +11,8 @@ import type { Stage } from './scene.ts';
 export interface Round {
   readonly cpuMs: number;
   readonly peakMb: number;
-  /** Bytes on V8's heap; `undefined` where the probe isn't. */
-  readonly allocated: number | undefined;
+  /** `undefined` where the probe isn't. */
+  readonly allocated: Allocations | undefined;
   readonly result: LoadResult;
 }
 
@@ -77,11 +77,11 @@ export const takeTurns = async (
 const measure = async (pid: number | undefined, run: () => Promise<LoadResult>): Promise<Round> => {
   if (pid === undefined) return { cpuMs: 0, peakMb: 0, allocated: undefined, result: await run() };
   forgetPeak(pid);
-  await takeAllocated(pid);
+  await takeAllocations(pid);
   const before = readCpu(pid);
   const result = await run();
   await wait(settleMs);
   const cpuMs = cpuBetween(before, readCpu(pid));
   const { peakMb } = readMemory(pid);
-  return { cpuMs, peakMb, allocated: await takeAllocated(pid), result };
+  return { cpuMs, peakMb, allocated: await takeAllocations(pid), result };
 };
