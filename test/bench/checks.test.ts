@@ -6,6 +6,7 @@ import { startFloor } from './floors/start-floor.ts';
 import type { LoadJob, LoadResult, Rhythm } from './load/job.ts';
 import { runJob } from './load/run-job.ts';
 import { startLoad } from './load/start-load.ts';
+import { ForeignLoad } from './measure/foreign-load.ts';
 import { loadScene } from './scenes/load-scene.ts';
 import type { Target } from './targets/target.ts';
 import { streamedAnswer, wholeAnswer } from './upstream/plan.ts';
@@ -171,21 +172,30 @@ test.serial(
       plan: () => plan,
       bodyBytes: 1_400,
       rhythm: () => once,
-      warmUp: () => [{ rhythm: once }],
+      warmUp: [],
       rounds: { full: 1, brief: 1, quick: 1 },
       fullPairs: [],
     });
     try {
       const settings = { pairs: [pairs[1]], targets, quick: false };
-      const rows = await scene.run({ settings, upstream, load, progress: () => {} });
-      const failed = Object.fromEntries(rows.map((row) => [row.participant, row.failed]));
+      const rows = await scene.run({ settings, upstream, load, foreign: new ForeignLoad(), progress: () => {} });
+      const warm = rows.filter((row) => row.scene === 'small');
+      const failed = Object.fromEntries(warm.map((row) => [row.participant, row.failed]));
       t.regex(failed.lossy ?? '', /^1 wrong: the text differs from character/);
       t.is(failed.absent, 'it speaks no chat');
       t.deepEqual(
-        rows.filter((row) => row.failed === undefined).map(({ participant }) => participant),
+        warm.filter((row) => row.failed === undefined).map(({ participant }) => participant),
         ['converted', 'bytes', 'direct'],
       );
-      t.true(rows.find(({ participant }) => participant === 'bytes')?.perSecond !== 0);
+      t.true(warm.find(({ participant }) => participant === 'bytes')?.perSecond !== 0);
+      const cold = rows.filter((row) => row.scene === 'small, cold');
+      t.deepEqual(
+        cold.map(({ participant, failed: fault }) => [participant, fault]),
+        [
+          ['converted', undefined],
+          ['bytes', undefined],
+        ],
+      );
     } finally {
       load.stop();
       server.closeAllConnections();

@@ -7,6 +7,7 @@ import test from 'ava';
 import { Conversation } from './load/conversation.ts';
 import { allocationProbe, takeAllocations } from './measure/allocations.ts';
 import { differenceOf, figureOf, isWarm, ratioOf } from './measure/figure.ts';
+import { busyMs, ForeignLoad } from './measure/foreign-load.ts';
 import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
 import { forgetPeak, readMemory } from './measure/memory.ts';
 import { cpuBetween, readCpu, treeOf } from './measure/process-tree.ts';
@@ -192,4 +193,15 @@ test('code is warm once three rounds in a row agree within 10 %', (t) => {
   t.false(isWarm([10, 11.2, 10]));
   t.true(isWarm([90, 40, 10, 10, 11]));
   t.false(isWarm([10, 10, 10, 12]));
+});
+
+test('foreign load is what the machine was busy with besides this run', (t) => {
+  const stat = 'cpu  10 20 30 4000 50 6 7 80 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n';
+  t.is(busyMs(stat), 730);
+  const foreign = new ForeignLoad();
+  t.is(foreign.cores, 0);
+  foreign.add({ atMs: 0, busyMs: 1_000, ownMs: 500 }, { atMs: 1_000, busyMs: 2_000, ownMs: 1_100 });
+  t.is(foreign.cores, 0.4);
+  foreign.add({ atMs: 5_000, busyMs: 9_000, ownMs: 1_100 }, { atMs: 6_000, busyMs: 10_000, ownMs: 2_110 });
+  t.is(foreign.cores, 0.195);
 });

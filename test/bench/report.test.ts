@@ -1,8 +1,12 @@
 import test from 'ava';
 import type { LoadResult } from './load/job.ts';
+import { readOptions } from './options.ts';
+import { planRun, wordPlan } from './plan.ts';
 import { renderChart } from './report/chart.ts';
+import { renderFigures } from './report/publish.ts';
 import { reachOf } from './report/reach.ts';
-import { runReport } from './report/run-report.ts';
+import { runReport, whyUnpublishable } from './report/run-report.ts';
+import { renderSummary } from './report/summary.ts';
 import { renderReach, renderTable } from './report/table.ts';
 import { rowsOf } from './scenes/rows-of.ts';
 import type { Row } from './scenes/scene.ts';
@@ -40,6 +44,15 @@ const rows = (own: readonly Round[], floor: readonly Round[] = [round(10), round
       ['converted', floor],
     ]),
   );
+
+const run = {
+  startedAt: '2026-11-21T10:00:00.000Z',
+  seconds: 1,
+  machine: { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0' },
+  quick: false,
+  foreignCores: 0.1,
+  rows: rows([round(20), round(20), round(20)]),
+};
 
 test('ratios are taken within each round, and their median counts', (t) => {
   const [row] = rows([round(20), round(60), round(15)], [round(10), round(50), round(10)]);
@@ -105,7 +118,7 @@ test('a goal that is missed is flagged, one that is reached too', (t) => {
 
 test('a figure whose rounds differ by more than 25 % is shown with both modes, and reaches nothing', (t) => {
   const moving = rows([round(12), round(12), round(15.2)]);
-  t.regex(renderTable(moving), /yard .*unstable: 120 \(2×\) or 152 \(1×\) \/request/);
+  t.regex(renderTable(moving), /yard .*120 \(2×\) or 152 \(1×\), unstable \/request/);
   t.is(reachOf(moving)[0]?.verdict, 'unstable');
   t.regex(renderReach(reachOf(moving)), /1\.20 × floor .*unstable +\|$/m);
   // The floor moved, and the ratio with it.
@@ -160,14 +173,82 @@ test('cold start counts in seconds, on a slow machine beside the bare stack', (t
 });
 
 test('the chart is one page of markup with all that was measured', (t) => {
-  const machine = { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0', busy: 0 };
-  const page = renderChart(
-    runReport({ startedAt: '', seconds: 1, machine, quick: false, rows: rows([round(20), round(20), round(20)]) }),
-  );
+  const page = renderChart(runReport(run));
   t.regex(page, /A &lt;fast> one/);
   t.regex(page, /<svg .*yard.*200 µs\/request, 2\.00 ×/);
   t.regex(page, /<tr class="no">/);
   t.notRegex(page, /(?:src|href)=/);
+});
+
+test('a summary says in words what each gateway costs beside its floor, cold and warm, and how to read it', (t) => {
+  const cold = rowsOf(
+    { ...plain, scene: 'plain-64, cold' },
+    pair,
+    new Map([
+      ['yard', [round(90)]],
+      ['converted', [round(30)]],
+    ]),
+  );
+  const all = [...rows([round(20), round(21), round(20)]), ...cold];
+  const text = renderSummary(all);
+  const lines = [
+    'plain-64, messages→chat: yard takes 200 [200–210] µs per request, the floor 100: 100 µs more, 2.00 ×',
+    'in the first seconds 900 µs, the floor 300',
+    'half of the answers within 1.00 ms, at the floor 1.00',
+  ];
+  t.deepEqual(
+    text
+      .split('\n')
+      .slice(1, 4)
+      .map((line) => line.trim()),
+    lines,
+  );
+  // The words of the tables are explained.
+  for (const word of ['floor', 'µs', '\\[a–b\\]', 'unstable', 'cold'])
+    t.regex(text, new RegExp(`^  ${word} {2,}`, 'm'));
+  t.notRegex(text, /converted takes|plain-64, cold|\bNO\b/);
+  t.regex(renderSummary(rows([round(10), round(20)])), /yard takes 100 or 200 µs per request, .*\(unstable\)/);
+});
+
+test('figures are published of a full run without foreign load or faults, with what they were measured on', (t) => {
+  t.deepEqual(whyUnpublishable(run), []);
+  const page = renderFigures(runReport(run));
+  t.regex(page, /^2026-11-21, Node 20\.0\.0, A <fast> one, 2 cores shared by gateway, load generator and upstream/);
+  t.regex(page, /\| plain-64 +\| messages→chat \| yard \| 200 per request \| 100 +\| 100 +\| 2\.00 +\|/);
+  t.regex(page, /2\.00 × floor +\| ≤ 1\.9 \| no/);
+  t.regex(whyUnpublishable({ ...run, foreignCores: 0.3 }).join(), /^other programs use 0\.3 cores/);
+  t.deepEqual(whyUnpublishable({ ...run, quick: true }), ['it was a quick run']);
+  const wrong = rows([round(20), round(20, { bad: 1, reasons: ['no answer'] })]);
+  t.deepEqual(whyUnpublishable({ ...run, rows: wrong }), ['plain-64 failed: 1 wrong: no answer']);
+});
+
+test('a quick run judges no goals', (t) => {
+  t.deepEqual(runReport({ ...run, quick: true }).reach, []);
+});
+
+test('a plan says how long it takes at most, and leaves out what needs more cores', async (t) => {
+  const planOf = async (...args: string[]) => {
+    const options = await readOptions(args);
+    return {
+      ...planRun(options.scenes, options.settings, 2),
+      words: wordPlan(planRun(options.scenes, options.settings, 2), options.settings),
+    };
+  };
+  const quick = await planOf('--quick');
+  t.true(quick.seconds <= 60, `${quick.seconds} s`);
+  t.regex(quick.words, /^4 scenes with messages→chat, of junctor: at most \d\d s on an idle machine\.$/);
+  const full = await planOf();
+  t.true(full.seconds > 1_000 && full.seconds < 7_200, `${full.seconds} s`);
+  t.deepEqual(
+    full.leftOut.map(({ name }) => name),
+    ['workers'],
+  );
+  t.regex(full.words, /at most \d+ min .*\nLeft out: workers, which needs 4 cores\.$/);
+  const one = await planOf('plain-64', '--pairs', 'chat-chat');
+  t.true(one.seconds > quick.seconds / 4 && one.seconds < full.seconds / 5, `${one.seconds} s`);
+  const two = await planOf('plain-64', '--pairs', 'chat-chat,messages-chat');
+  t.true(two.seconds > one.seconds);
+  await t.throwsAsync(readOptions(['--quick', '--publish', 'figures.md']), { message: /full run/ });
 });
 
 test('an unknown pair is rejected with the known ones', (t) => {

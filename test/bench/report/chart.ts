@@ -28,7 +28,7 @@ th, td { border-bottom: 1px solid #dde3e8; padding: 2px 8px; text-align: left; w
 <h1>Cost of a gateway beside the floor of its stack</h1>
 <p>${escapeHtml(wordMachine(report.machine))}. Processor time of the whole process tree, the median of all rounds; grey is the floor.</p>
 ${groupsOf(report.rows).map(renderGroup).join('\n')}
-${renderRows(report)}
+${renderEveryRow(report)}
 </html>
 `;
 
@@ -68,7 +68,7 @@ const renderGroup = ({ title, rows }: Group): string => {
   return `<h3>${escapeHtml(title)}</h3>\n<svg viewBox="0 0 760 ${height}" width="760" height="${height}" role="img">${bars.join('')}</svg>`;
 };
 
-const renderRows = ({ rows, reach }: RunReport): string => {
+const renderEveryRow = ({ rows, reach }: RunReport): string => {
   const head = columns.map(([title]) => `<th>${escapeHtml(title)}</th>`).join('');
   const body = rows.map((row) => {
     const goals = goalsOf(row, reach);

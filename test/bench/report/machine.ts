@@ -1,4 +1,4 @@
-import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { cpus, release, totalmem, type } from 'node:os';
 
 /** Where a run took place. */
 export interface Machine {
@@ -7,20 +7,17 @@ export interface Machine {
   readonly memoryGb: number;
   readonly system: string;
   readonly node: string;
-  /** Programs that wanted a core in the last minute, as the run began. */
-  readonly busy: number;
 }
 
-/** This machine, now. */
+/** This machine. */
 export const thisMachine = (): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,
   memoryGb: Math.round(totalmem() / 1e9),
   system: `${type()} ${release()}`,
   node: process.versions.node,
-  busy: loadavg()[0] ?? 0,
 });
 
-/** In one line. */
-export const wordMachine = ({ cpu, cores, memoryGb, system, node, busy }: Machine): string =>
-  `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node ${node}, load before the run ${busy.toFixed(1)}`;
+/** In one line. The processes of a run aren't bound to cores. */
+export const wordMachine = ({ cpu, cores, memoryGb, system, node }: Machine): string =>
+  `Node ${node}, ${cpu}, ${cores} cores shared by gateway, load generator and upstream, ${memoryGb} GB, ${system}`;

@@ -9,8 +9,8 @@ type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[])
 const inTimes = ({ median, low, high }: Ratio): string => `${median.toFixed(2)} [${low.toFixed(2)}–${high.toFixed(2)}]`;
 
 /** A figure with the span of its rounds; an unstable one with its two modes, each with its number of rounds. */
-const wordFigure = ({ median, low, high, modes }: Figure): string => {
-  if (modes) return `unstable: ${modes.map((mode) => `${short(mode.median)} (${mode.rounds}×)`).join(' or ')}`;
+export const wordFigure = ({ median, low, high, modes }: Figure): string => {
+  if (modes) return `${modes.map((mode) => `${short(mode.median)} (${mode.rounds}×)`).join(' or ')}, unstable`;
   return low === high ? short(median) : `${short(median)} [${short(low)}–${short(high)}]`;
 };
 
@@ -35,9 +35,8 @@ export const columns: readonly Column[] = [
   ['s', ({ startSeconds }) => startSeconds?.toFixed(2) ?? ''],
 ];
 
-/** The rows as text. Empty columns are left out; a fault or a note stands below its row. */
-export const renderTable = (rows: readonly Row[]): string => {
-  const goals = reachOf(rows);
+/** The rows as text. Empty columns are left out; a fault or a note stands below its row. `goals`: those to show; absent: all. */
+export const renderTable = (rows: readonly Row[], goals: readonly Reach[] = reachOf(rows)): string => {
   const cellsOf = (row: Row): readonly string[] => columns.map(([, cell]) => cell(row, goalsOf(row, goals)));
   const cells = rows.map(cellsOf);
   const used = columns.flatMap((_, at) => (cells.some((line) => line[at] !== '') ? [at] : []));
@@ -46,23 +45,24 @@ export const renderTable = (rows: readonly Row[]): string => {
   return [head, ...body.flatMap((line, at) => [line, ...remarks(rows[at])])].map((line) => line.trimEnd()).join('\n');
 };
 
-/** What was to be reached, and whether it was: a table in Markdown, as `docs/performance.md` shows it. */
-export const renderReach = (goals: readonly Reach[]): string => {
-  const [head = '', ...lines] = inColumns(
-    [
-      ['scene', 'pair', 'who', 'figure', 'goal', 'reached'],
-      ...goals.map(({ scene, pair, participant, what, figure, wanted, verdict }) => [
-        scene,
-        pair,
-        participant,
-        `${short(figure)} ${what}`,
-        wanted,
-        verdict,
-      ]),
-    ],
-    ' | ',
-  ).map((line) => `| ${line} |`);
-  return [head, head.replaceAll(/[^|]/g, '-'), ...lines].join('\n');
+/** What was to be reached, and whether it was: a table in Markdown. */
+export const renderReach = (goals: readonly Reach[]): string =>
+  renderRows([
+    ['scene', 'pair', 'who', 'figure', 'goal', 'reached'],
+    ...goals.map(({ scene, pair, participant, what, figure, wanted, verdict }) => [
+      scene,
+      pair,
+      participant,
+      `${short(figure)} ${what}`,
+      wanted,
+      verdict,
+    ]),
+  ]);
+
+/** Lines of cells, the first of them titles, as a table in Markdown. */
+export const renderRows = (lines: readonly (readonly string[])[]): string => {
+  const [head = '', ...body] = inColumns(lines, ' | ').map((line) => `| ${line} |`);
+  return [head, head.replaceAll(/[^|]/g, '-'), ...body].join('\n');
 };
 
 /** Those of one row. */

@@ -8,6 +8,7 @@ export const convertScene: Scene = {
   groups: [],
   about:
     'the conversion of recorded streams alone, in this process, for each pair: µs per record beside JSON.parse of it',
+  seconds: ({ quick }) => (quick ? 15 : 90),
   async run({ settings: { quick }, progress }) {
     const options = quick ? quickConvertOptions : plainConvertOptions;
     const costs = measureConversions(options, (round) => progress(`convert: round ${round} of ${options.rounds}`));

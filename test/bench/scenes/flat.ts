@@ -46,6 +46,7 @@ export const flatScene: Scene = {
   name: 'flat',
   groups: ['flat-deltas', 'flat-bodies', 'flat-memory'],
   about: 'cost per delta of a long and a short stream, per byte of a large and a small body; memory over many requests',
+  seconds: ({ targets, quick }) => 3 + targets.length * (quick ? 30 : 60),
   async run(stage) {
     const [pair] = stage.settings.pairs.length === 1 ? stage.settings.pairs : pairs;
     if (!pair) return [];

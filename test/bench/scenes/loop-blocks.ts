@@ -15,9 +15,9 @@ const writtenMs = 400;
  * Adds to the rows of the gateways the longest stretch for which the event loop stood still, over large requests. Measured on
  * processes of their own: the probe costs processor time.
  */
-export const addLoopBlocks =
-  (bodyBytes: number): NonNullable<LoadScene['after']> =>
-  async (stage, pair, rows) => {
+export const loopBlocks = (bodyBytes: number): NonNullable<LoadScene['after']> => ({
+  seconds: 6,
+  async run(stage, pair, rows) {
     const folder = await mkdtemp(join(tmpdir(), 'bench-loop-'));
     const file = join(folder, 'blocks');
     clearBlocks(file);
@@ -45,10 +45,15 @@ export const addLoopBlocks =
         const blocks = found.get(row.participant);
         if (!blocks) return row;
         const note = `event loop blocked for ${blocks.first.toFixed(0)} ms by the first such request, ${blocks.later.toFixed(0)} ms at most by later ones`;
-        return { ...row, longestBlockMs: Math.max(blocks.first, blocks.later), note };
+        return {
+          ...row,
+          longestBlockMs: Math.max(blocks.first, blocks.later),
+          note: row.note === undefined ? note : `${row.note}; ${note}`,
+        };
       });
     } finally {
       await stopAll(running);
       await rm(folder, { recursive: true, force: true });
     }
-  };
+  },
+});

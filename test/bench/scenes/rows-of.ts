@@ -2,7 +2,7 @@ import { differenceOf, figureOf, median, ratioOf } from '../measure/figure.ts';
 import type { Pair } from '../wire.ts';
 import { floorOf, floors } from './participants.ts';
 import type { Ratio, Row } from './scene.ts';
-import type { Round } from './take-turns.ts';
+import { type Round, wordWrong } from './take-turns.ts';
 
 /** What is counted in a scene. */
 export interface Counted {
@@ -57,7 +57,7 @@ export const rowsOf = (
         delayMs: { p50: median(delays.map(({ p50 }) => p50)), p99: median(delays.map(({ p99 }) => p99)) },
       }),
       loadShare: median(rounds.map(({ result }) => result.cpuMs / 1e3 / result.seconds)),
-      ...(wrong && { failed: `${wrong.bad} wrong: ${wrong.reasons[0]}` }),
+      ...(wrong && { failed: wordWrong(wrong) }),
     };
   });
 };

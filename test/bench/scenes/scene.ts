@@ -1,5 +1,6 @@
 import type { Load } from '../load/start-load.ts';
 import type { Figure, Span } from '../measure/figure.ts';
+import type { ForeignLoad } from '../measure/foreign-load.ts';
 import type { Target } from '../targets/target.ts';
 import type { Upstream } from '../upstream/start-upstream.ts';
 import type { Pair } from '../wire.ts';
@@ -8,7 +9,7 @@ import type { Pair } from '../wire.ts';
 export interface Settings {
   readonly pairs: readonly Pair[];
   readonly targets: readonly Target[];
-  /** Shorter rounds, and the pair's own floor alone: to compare while one works. */
+  /** Fewer and shorter rounds, and the pair's own floor alone: to look at while one works. */
   readonly quick: boolean;
 }
 
@@ -17,6 +18,8 @@ export interface Stage {
   readonly settings: Settings;
   readonly upstream: Upstream;
   readonly load: Load;
+  /** Watched during each round. */
+  readonly foreign: ForeignLoad;
   /** Says what is being done, on one line that the next one replaces. */
   readonly progress: (text: string) => void;
 }
@@ -78,5 +81,9 @@ export interface Scene {
   /** Other names under which it is chosen. */
   readonly groups: readonly string[];
   readonly about: string;
+  /** Cores without which it isn't played; absent: any machine will do. */
+  readonly needsCores?: number;
+  /** The longest that it takes, if the machine isn't busy. */
+  readonly seconds: (settings: Settings) => number;
   readonly run: (stage: Stage) => Promise<readonly Row[]>;
 }

@@ -19,6 +19,7 @@ export const startScenes: readonly Scene[] = [
   {
     name: 'cold-start',
     groups: ['start'],
+    seconds: ({ targets, quick }) => (1 + targets.length) * (quick ? 3 : 7),
     about: 'from the start of the program to its first answer',
     async run(stage) {
       await stage.upstream.plan(wholeAnswer);
@@ -53,6 +54,7 @@ export const startScenes: readonly Scene[] = [
   {
     name: 'idle-memory',
     groups: ['start'],
+    seconds: ({ targets, quick }) => (1 + targets.length) * (quick ? 3 : 6),
     about: 'resident memory of the program five seconds after its first answer',
     async run(stage) {
       await stage.upstream.plan(wholeAnswer);

@@ -3,11 +3,12 @@ import { loadScene } from './load-scene.ts';
 import type { Scene } from './scene.ts';
 import type { WarmUp } from './take-turns.ts';
 
-const roundMs = { full: 600, brief: 400, quick: 400 } as const;
+const roundMs = { full: 600, brief: 400, quick: 350 } as const;
 
 /** Opening a stream is compiled after so many of them. */
 const shortStreams: WarmUp = {
-  rhythm: { type: 'closed', clients: 64, forMs: 1_200, least: 5_000 },
+  rhythm: { type: 'closed', clients: 64, forMs: 500 },
+  least: 5_000,
   plan: streamedAnswer({ deltas: 8 }),
 };
 
@@ -19,7 +20,8 @@ const quickStreams: WarmUp = {
 
 /** Enough that the process's memory grows as far as bodies of this size make it grow. */
 const largeBodies: WarmUp = {
-  rhythm: { type: 'closed', clients: 2, forMs: 1_000, least: 100 },
+  rhythm: { type: 'closed', clients: 2, forMs: 500 },
+  least: 100,
   plan: wholeAnswer,
   bodyBytes: 1_000_000,
 };
@@ -28,29 +30,28 @@ interface PacedScene {
   readonly name: string;
   readonly streams: number;
   readonly perSecond: number;
-  /** Of a full round. In less than ten, the streams' opening outweighs the rest. */
-  readonly seconds?: number;
-  readonly rounds?: number;
+  readonly rounds: number;
   readonly after?: readonly WarmUp[];
   readonly about?: string;
 }
 
-const paced = ({ name, streams, perSecond, seconds = 10, rounds = 2, after = [], about = '' }: PacedScene): Scene => {
-  const lasts = { full: seconds, brief: 2, quick: 5 } as const;
-  return loadScene({
+/** Of a round; the streams' opening is in it. */
+const pacedSeconds = { full: 5, brief: 2, quick: 2 } as const;
+
+const paced = ({ name, streams, perSecond, rounds, after = [], about = '' }: PacedScene): Scene =>
+  loadScene({
     name,
     groups: ['streaming', 'paced'],
-    about: `${streams} streams of ${perSecond} deltas a second for ${seconds} s, each delta a write of its own${about}`,
+    about: `${streams} streams of ${perSecond} deltas a second for ${pacedSeconds.full} s, each delta a write of its own${about}`,
     unit: 'delta',
     bodyBytes: 1_400,
     plan: (extent) =>
-      streamedAnswer({ deltas: perSecond * lasts[extent], intervalMs: 1_000 / perSecond, stamped: true }),
+      streamedAnswer({ deltas: perSecond * pacedSeconds[extent], intervalMs: 1_000 / perSecond, stamped: true }),
     rhythm: () => ({ type: 'burst', streams, overMs: 1_000 }),
-    warmUp: () => [shortStreams, quickStreams, ...after],
-    rounds: { full: rounds, brief: 1, quick: 1 },
+    warmUp: [shortStreams, ...after, quickStreams],
+    rounds: { full: rounds, brief: 3, quick: 3 },
     fullPairs: ['messages→chat', 'chat→chat'],
   });
-};
 
 /** Streamed answers: one as fast as it goes, many short ones, many at the pace at which models write. */
 export const streamingScenes: readonly Scene[] = [
@@ -62,8 +63,7 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 20_000, perWrite: 10 }),
     rhythm: (extent) => ({ type: 'closed', clients: 1, forMs: roundMs[extent], most: 40 }),
-    warmUp: () => [{ rhythm: { type: 'closed', clients: 1, forMs: 800, least: 8, most: 80 } }],
-    rounds: { full: 7, brief: 3, quick: 7 },
+    warmUp: [{ rhythm: { type: 'closed', clients: 1, forMs: 500, most: 40 }, least: 8 }],
     fullPairs: ['messages→chat', 'chat→chat'],
   }),
   loadScene({
@@ -74,8 +74,7 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 8 }),
     rhythm: (extent) => ({ type: 'closed', clients: 64, forMs: roundMs[extent] }),
-    warmUp: () => [shortStreams],
-    rounds: { full: 5, brief: 3, quick: 7 },
+    warmUp: [shortStreams],
     fullPairs: ['messages→chat', 'chat→chat'],
   }),
   loadScene({
@@ -86,18 +85,16 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 500, cuts: 'odd' }),
     rhythm: (extent) => ({ type: 'closed', clients: 8, forMs: roundMs[extent], most: 400 }),
-    warmUp: () => [{ rhythm: { type: 'closed', clients: 8, forMs: 500, least: 100, most: 400 } }],
-    rounds: { full: 3, brief: 1, quick: 5 },
+    warmUp: [{ rhythm: { type: 'closed', clients: 8, forMs: 500, most: 400 }, least: 100 }],
     fullPairs: ['messages→chat'],
   }),
-  paced({ name: 'paced-200', streams: 200, perSecond: 50 }),
-  paced({ name: 'paced-1000', streams: 1_000, perSecond: 5 }),
+  paced({ name: 'paced-200', streams: 200, perSecond: 50, rounds: 9 }),
+  paced({ name: 'paced-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
   paced({
     name: 'paced-bodies',
     streams: 1_000,
     perSecond: 5,
-    seconds: 5,
-    rounds: 1,
+    rounds: 3,
     after: [largeBodies],
     about: ', after 100 requests of 1 MB: for the memory',
   }),

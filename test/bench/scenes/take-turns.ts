@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LoadResult, Rhythm } from '../load/job.ts';
+import type { LoadJob, LoadResult, Rhythm } from '../load/job.ts';
 import { type Allocations, takeAllocations } from '../measure/allocations.ts';
+import { isWarm } from '../measure/figure.ts';
 import { forgetPeak, readMemory } from '../measure/memory.ts';
 import { cpuBetween, readCpu } from '../measure/process-tree.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
@@ -16,10 +17,13 @@ export interface Round {
   readonly result: LoadResult;
 }
 
-/** What makes the compiler do its work, as quickly as may be. */
+/** Requests that are repeated until their cost no longer changes. */
 export interface WarmUp {
+  /** Of one of its rounds. */
   readonly rhythm: Rhythm;
-  /** Answers that come sooner than those that are measured; without it, the same. */
+  /** Requests after which the compiler has done most of its work. */
+  readonly least?: number;
+  /** Answers that come sooner than those that are measured; absent: the same. */
   readonly plan?: UpstreamPlan;
   /** Bodies of another size than those that are measured. */
   readonly bodyBytes?: number;
@@ -30,51 +34,143 @@ interface Turns {
   readonly plan: UpstreamPlan;
   readonly bodyBytes: number;
   readonly rhythm: Rhythm;
-  /** Before the first round, one after the other, for each; what they do isn't counted. */
+  /** Of the first requests after the start, which are a round of their own. */
+  readonly coldRhythm: Rhythm;
+  /** Before the first round, one after the other. */
   readonly warmUp: readonly WarmUp[];
+  /** The longest time that one participant spends on each of them, in milliseconds. */
+  readonly warmUpMs: number;
   readonly rounds: number;
 }
 
+/** What a participant did. */
+export interface Turn {
+  /** Its first requests after the start; the upstream itself has no such round. */
+  readonly cold: Round | undefined;
+  readonly rounds: readonly Round[];
+  /** The warm-up went on until the code was warm, not until time was up. */
+  readonly isWarm: boolean;
+}
+
+/** A participant and what it did so far. */
+interface Player extends Turn {
+  readonly participant: Participant;
+  cold: Round | undefined;
+  readonly rounds: Round[];
+  isWarm: boolean;
+  /** What was wrong; then it does nothing more. */
+  fault: string | undefined;
+}
+
 /** What is still written after the last answer, logs above all, belongs to the round too. */
-const settleMs = 60;
+export const settleMs = 60;
 
 /**
- * Lets the participants do the same work in turns: A B C A B C …, so that whatever the machine does meanwhile meets all of them.
- * One that answers wrongly while warming up, or lets its requests' last turn go missing, does no rounds: its answer here is
- * what was wrong.
+ * Lets the participants do the same work in turns, A B C C B A A B C …, so that whatever the machine does meanwhile meets all of
+ * them. All are up and warm before the first round. One that answers wrongly before, or loses the last turn of a request, does no
+ * rounds: its answer here is what was wrong.
  */
 export const takeTurns = async (
-  { load, upstream, progress }: Stage,
+  stage: Stage,
   participants: readonly Participant[],
-  { plan, bodyBytes, rhythm, warmUp, rounds }: Turns,
-): Promise<ReadonlyMap<string, readonly Round[] | string>> => {
-  const done = new Map<string, Round[] | string>();
-  const jobFor = (answers: UpstreamPlan) => ({ bodyBytes, streamed: answers.streamed, text: answers });
-  for (const { rhythm, plan: answers = plan, bodyBytes: bytes = bodyBytes } of warmUp) {
-    await upstream.plan(answers);
-    for (const { name, place } of participants) {
-      if (typeof done.get(name) === 'string') continue;
-      progress(`${name}: warming up`);
-      const kept = await upstream.keepNext();
-      const { bad, reasons } = await load.run({ ...jobFor(answers), bodyBytes: bytes, place, rhythm });
-      const arrived = (await kept()).includes('New turn 0: ');
-      done.set(name, bad > 0 ? `${bad} wrong: ${reasons[0]}` : arrived ? [] : 'the request’s last turn got lost');
-    }
-  }
-  await upstream.plan(plan);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { name, place, pid } of participants) {
-      const before = done.get(name);
-      // Going straight to the upstream only shows what the load generator can do: once is enough.
-      if (typeof before !== 'object' || (pid === undefined && round > 0)) continue;
-      progress(`${name}: round ${round + 1} of ${rounds}`);
-      before.push(await measure(pid, () => load.run({ ...jobFor(plan), place, rhythm })));
-    }
-  }
-  return done;
+  turns: Turns,
+): Promise<ReadonlyMap<string, Turn | string>> => {
+  const players = participants.map(
+    (participant): Player => ({ participant, cold: undefined, rounds: [], isWarm: true, fault: undefined }),
+  );
+  await playCold(stage, players, turns);
+  for (const warmUp of turns.warmUp) await playWarmUp(stage, players.filter(isRight), warmUp, turns);
+  await playRounds(stage, players.filter(isRight), turns);
+  return new Map(players.map((player) => [player.participant.name, player.fault ?? player]));
 };
 
-const measure = async (pid: number | undefined, run: () => Promise<LoadResult>): Promise<Round> => {
+const isRight = ({ fault }: Player): boolean => fault === undefined;
+
+const jobOf = ({ plan, bodyBytes, rhythm }: Pick<Turns, 'plan' | 'bodyBytes' | 'rhythm'>): Omit<LoadJob, 'place'> => ({
+  rhythm,
+  bodyBytes,
+  streamed: plan.streamed,
+  text: plan,
+});
+
+const oneRequest: Rhythm = { type: 'closed', clients: 1, forMs: 1, most: 1 };
+
+const playCold = async (stage: Stage, players: readonly Player[], turns: Turns): Promise<void> => {
+  const { upstream, progress } = stage;
+  await upstream.plan(turns.plan);
+  for (const player of players) {
+    const { name, pid } = player.participant;
+    progress(`${name}: first requests`);
+    const kept = await upstream.keepNext();
+    const rhythm = pid === undefined ? oneRequest : turns.coldRhythm;
+    const round = await play(stage, player.participant, jobOf({ ...turns, rhythm }));
+    if (pid !== undefined) player.cold = round;
+    if (round.result.bad > 0) player.fault = wordWrong(round.result);
+    else if (!(await kept()).includes('New turn 0: ')) player.fault = 'the request’s last turn got lost';
+  }
+};
+
+const playWarmUp = async (
+  stage: Stage,
+  players: readonly Player[],
+  { least = 0, ...own }: WarmUp,
+  turns: Turns,
+): Promise<void> => {
+  const job = jobOf({ ...turns, ...own });
+  await stage.upstream.plan(own.plan ?? turns.plan);
+  for (const player of players) {
+    const { name, pid } = player.participant;
+    // What the upstream itself costs isn't looked at, and the others warm it up.
+    if (pid === undefined) continue;
+    stage.progress(`${name}: warming up`);
+    const settled = await settle(() => play(stage, player.participant, job), least, turns.warmUpMs);
+    if (typeof settled === 'string') player.fault = settled;
+    else player.isWarm = settled;
+  }
+};
+
+const playRounds = async (stage: Stage, players: readonly Player[], turns: Turns): Promise<void> => {
+  await stage.upstream.plan(turns.plan);
+  for (let round = 0; round < turns.rounds; round += 1) {
+    for (const { participant, rounds } of round % 2 === 0 ? players : players.toReversed()) {
+      // Going straight to the upstream only shows what the load generator can do: once is enough.
+      if (participant.pid === undefined && round > 0) continue;
+      stage.progress(`${participant.name}: round ${round + 1} of ${turns.rounds}`);
+      rounds.push(await play(stage, participant, jobOf(turns)));
+    }
+  }
+};
+
+/** How wrong answers are reported. */
+export const wordWrong = ({ bad, reasons }: LoadResult): string => `${bad} wrong: ${reasons[0]}`;
+
+/**
+ * Repeats a round until at least so many requests were answered and the code is warm, or time is up; says whether it is warm. A text
+ * is what was wrong with an answer.
+ */
+const settle = async (next: () => Promise<Round>, least: number, atMostMs: number): Promise<boolean | string> => {
+  const costs: number[] = [];
+  const startedMs = performance.now();
+  let answered = 0;
+  for (let lastMs = 0; performance.now() - startedMs + lastMs < atMostMs; ) {
+    const beganMs = performance.now();
+    const { cpuMs, result } = await next();
+    lastMs = performance.now() - beganMs;
+    if (result.bad > 0) return wordWrong(result);
+    answered += result.good;
+    costs.push(cpuMs / result.good);
+    if (answered >= least && isWarm(costs)) return true;
+  }
+  return isWarm(costs);
+};
+
+/** One round of one participant. */
+const play = async (
+  { load, foreign }: Stage,
+  { pid, place }: Participant,
+  job: Omit<LoadJob, 'place'>,
+): Promise<Round> => {
+  const run = (): Promise<LoadResult> => foreign.during(() => load.run({ ...job, place }));
   if (pid === undefined) return { cpuMs: 0, peakMb: 0, allocated: undefined, result: await run() };
   forgetPeak(pid);
   await takeAllocations(pid);

@@ -20,7 +20,9 @@ interface Measured {
 export const workersScene: Scene = {
   name: 'workers',
   groups: [],
+  needsCores: 4,
   about: '1.4 KB requests of 64 clients, with one worker and with two',
+  seconds: ({ targets, quick }) => 3 + targets.length * (quick ? 8 : 20),
   async run(stage) {
     const [pair] = stage.settings.pairs.length === 1 ? stage.settings.pairs : pairs;
     if (!pair) return [];

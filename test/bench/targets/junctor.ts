@@ -56,6 +56,8 @@ export const junctorIn = (checkout: string, name: string, additions: Additions =
           },
           ...Providers,
         ],
+        // One address is all of the clients.
+        LIMITS: { requestsPerClient: 20_000, connectionsPerClient: 20_000 },
         ...others,
         Router: {
           ...(rules && { rules }),
