@@ -8,6 +8,7 @@ import { runJob } from './load/run-job.ts';
 import { startLoad } from './load/start-load.ts';
 import { ForeignLoad } from './measure/foreign-load.ts';
 import { loadScene } from './scenes/load-scene.ts';
+import { takeTurns } from './scenes/take-turns.ts';
 import type { Target } from './targets/target.ts';
 import { streamedAnswer, wholeAnswer } from './upstream/plan.ts';
 import { startUpstream, type Upstream } from './upstream/start-upstream.ts';
@@ -201,6 +202,42 @@ test.serial(
       server.closeAllConnections();
       server.close();
     }
+  },
+);
+
+test.serial(
+  'participants warm up and do their rounds in turns, there and back; a wrong answer ends theirs',
+  async (t) => {
+    const asked: string[] = [];
+    const spread = { p50: 1, p99: 1, max: 1 };
+    const run = async ({ place: { baseUrl } }: LoadJob): Promise<LoadResult> => {
+      asked.push(baseUrl);
+      const isWrong = baseUrl === 'c' && asked.filter((name) => name === 'c').length === 2;
+      const counts = { good: isWrong ? 0 : 10, bad: isWrong ? 1 : 0, reasons: ['it differs'] };
+      return { ...counts, seconds: 1, latency: spread, firstByte: spread, delay: undefined, cpuMs: 1 };
+    };
+    const settings = { pairs: [pairs[1]], targets: [], quick: false };
+    const kept = { ...upstream, keepNext: async () => async () => 'New turn 0: ' };
+    const stage = {
+      settings,
+      upstream: kept,
+      load: { run, stop: () => {} },
+      foreign: new ForeignLoad(),
+      progress: () => {},
+    };
+    const participants = ['a', 'b', 'c', 'direct'].map((name) => ({
+      name,
+      place: { baseUrl: name, wire: 'chat', headers: {} } as const,
+      pid: name === 'direct' ? undefined : process.pid,
+      stop: async () => {},
+    }));
+    const rounds = { plan: wholeAnswer, bodyBytes: 9, rhythm: once, coldRhythm: once, rounds: 3 };
+    const done = await takeTurns(stage, participants, { ...rounds, warmUp: [{ rhythm: once }], warmUpMs: 1 });
+    t.is(asked.join(' '), 'a b c direct a b c a b direct b a a b');
+    t.is(done.get('c'), '1 wrong: it differs');
+    // Time was up after one round.
+    t.like(done.get('a'), { isWarm: false, rounds: { length: 3 }, cold: { result: { good: 10 } } });
+    t.like(done.get('direct'), { isWarm: true, rounds: { length: 1 }, cold: undefined });
   },
 );
 

@@ -6,7 +6,8 @@ import { type Reach, reachOf } from './reach.ts';
 /** A column: its title, and what it shows of a row. */
 type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[]) => string];
 
-const inTimes = ({ median, low, high }: Ratio): string => `${median.toFixed(2)} [${low.toFixed(2)}–${high.toFixed(2)}]`;
+const inTimes = ({ median, low, high }: Ratio): string =>
+  low === high ? median.toFixed(2) : `${median.toFixed(2)} [${low.toFixed(2)}–${high.toFixed(2)}]`;
 
 /** A figure with the span of its rounds; an unstable one with its two modes, each with its number of rounds. */
 export const wordFigure = ({ median, low, high, modes }: Figure): string => {

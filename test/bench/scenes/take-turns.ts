@@ -36,7 +36,7 @@ interface Turns {
   readonly rhythm: Rhythm;
   /** Of the first requests after the start, which are a round of their own. */
   readonly coldRhythm: Rhythm;
-  /** Before the first round, one after the other. */
+  /** Before the first round, one warm-up after the other. */
   readonly warmUp: readonly WarmUp[];
   /** The longest time that one participant spends on each of them, in milliseconds. */
   readonly warmUpMs: number;
@@ -110,6 +110,16 @@ const playCold = async (stage: Stage, players: readonly Player[], turns: Turns):
   }
 };
 
+/** A participant that warms up. */
+interface WarmingUp {
+  readonly player: Player;
+  /** Of each round, per request. */
+  readonly costs: number[];
+  answered: number;
+  spentMs: number;
+}
+
+/** In turns, too: one that waits while others warm up for long would begin with a collection and less compiled code. */
 const playWarmUp = async (
   stage: Stage,
   players: readonly Player[],
@@ -118,14 +128,27 @@ const playWarmUp = async (
 ): Promise<void> => {
   const job = jobOf({ ...turns, ...own });
   await stage.upstream.plan(own.plan ?? turns.plan);
-  for (const player of players) {
-    const { name, pid } = player.participant;
+  let cold = players
     // What the upstream itself costs isn't looked at, and the others warm it up.
-    if (pid === undefined) continue;
-    stage.progress(`${name}: warming up`);
-    const settled = await settle(() => play(stage, player.participant, job), least, turns.warmUpMs);
-    if (typeof settled === 'string') player.fault = settled;
-    else player.isWarm = settled;
+    .filter(({ participant }) => participant.pid !== undefined)
+    .map((player): WarmingUp => ({ player, costs: [], answered: 0, spentMs: 0 }));
+  while (cold.length > 0) {
+    for (const each of cold) {
+      const { player, costs } = each;
+      stage.progress(`${player.participant.name}: warming up`);
+      const beganMs = performance.now();
+      const { cpuMs, result } = await play(stage, player.participant, job);
+      each.spentMs += performance.now() - beganMs;
+      each.answered += result.good;
+      costs.push(cpuMs / result.good);
+      if (result.bad > 0) player.fault = wordWrong(result);
+      player.isWarm = isWarm(costs);
+    }
+    cold = cold.filter(({ player, costs, answered, spentMs }) => {
+      const isDone = player.fault !== undefined || (player.isWarm && answered >= least);
+      // Another round takes as long as one did so far.
+      return !isDone && spentMs + spentMs / costs.length < turns.warmUpMs;
+    });
   }
 };
 
@@ -143,26 +166,6 @@ const playRounds = async (stage: Stage, players: readonly Player[], turns: Turns
 
 /** How wrong answers are reported. */
 export const wordWrong = ({ bad, reasons }: LoadResult): string => `${bad} wrong: ${reasons[0]}`;
-
-/**
- * Repeats a round until at least so many requests were answered and the code is warm, or time is up; says whether it is warm. A text
- * is what was wrong with an answer.
- */
-const settle = async (next: () => Promise<Round>, least: number, atMostMs: number): Promise<boolean | string> => {
-  const costs: number[] = [];
-  const startedMs = performance.now();
-  let answered = 0;
-  for (let lastMs = 0; performance.now() - startedMs + lastMs < atMostMs; ) {
-    const beganMs = performance.now();
-    const { cpuMs, result } = await next();
-    lastMs = performance.now() - beganMs;
-    if (result.bad > 0) return wordWrong(result);
-    answered += result.good;
-    costs.push(cpuMs / result.good);
-    if (answered >= least && isWarm(costs)) return true;
-  }
-  return isWarm(costs);
-};
 
 /** One round of one participant. */
 const play = async (
