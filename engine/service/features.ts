@@ -36,10 +36,15 @@ import type { ProcessServices, ServicesOptions } from './services.ts';
 import { isAlive } from './workers/find-service.ts';
 import type { Supervision } from './workers/worker.ts';
 
+/** Features that watch each model request. */
+export type WatchingFeature = 'metrics' | 'requestLog' | 'history' | 'usage';
+
 interface FeatureParts {
   readonly options: Pick<ServicesOptions, 'env' | 'home'> & {
     readonly supervision: Supervision | undefined;
     readonly nowMs: () => number;
+    /** Watch no requests. */
+    readonly withoutFeatures: readonly WatchingFeature[];
   };
   readonly services: ProcessServices;
   readonly gateway: ReloadableGateway;
@@ -61,7 +66,7 @@ interface FeatureParts {
 export const openFeatures = async (parts: FeatureParts, more: readonly Feature[] = []): Promise<readonly Feature[]> => {
   let features: readonly Feature[] = [];
   const { options, services, gateway, startedAtMs, baseUrl, outerUrl, workers } = parts;
-  const { home, nowMs, supervision } = options;
+  const { home, nowMs, supervision, withoutFeatures } = options;
   const { logs, hub, fleet } = services;
   const { current, store, presets } = gateway;
   const peers = supervision?.peers;
@@ -132,14 +137,16 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   const gatewayOf = async (preset: string | undefined): Promise<Gateway> =>
     preset === undefined ? current.gateway : presets.gatewayOf(preset);
   const protocols = clientProtocols.map(({ protocol }) => protocol);
+  const watching = (name: WatchingFeature, feature: Feature): Feature =>
+    withoutFeatures.includes(name) ? unwatching(feature) : feature;
   features = [
-    { ...counting, routes: metricsRoutes(metrics) },
-    requestLog,
+    watching('metrics', { ...counting, routes: metricsRoutes(metrics) }),
+    watching('requestLog', requestLog),
     {
       ...clients,
       routes: clientRoutes({ ...clients, gateway: () => current.gateway, store, keyRefusals: metrics.keyRefusals }),
     },
-    {
+    watching('history', {
       ...history,
       routes: [
         ...requestRoutes({ requests, history: kept, startedAtMs, workers, clients: protocols, gatewayOf }),
@@ -148,8 +155,8 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
         ...sessionRoutes({ history: kept, requests }),
       ],
       stopping: () => feeds.close(),
-    },
-    {
+    }),
+    watching('usage', {
       ...usage,
       routes: usageRoutes({
         folder: usageFolder(home),
@@ -157,7 +164,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
         write,
         others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
       }),
-    },
+    }),
     ...(telemetry ? [telemetry] : []),
     {
       ...(fleet && { metrics: fleetMetrics(() => fleetFigures(fleet)) }),
@@ -171,6 +178,9 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   ];
   return features;
 };
+
+/** The feature with all but what watches requests: its routes show none. */
+const unwatching = ({ follow: _follow, watch: _watch, ...others }: Feature): Feature => others;
 
 /** Opens the telemetry export. Loads its code only if telemetry is on. */
 const openExport = async ({ options, services, gateway }: FeatureParts): Promise<Feature | undefined> => {

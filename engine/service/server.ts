@@ -29,7 +29,7 @@ import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { RequestRecords } from '../request-record.ts';
 import { steadyClock } from '../time/steady-clock.ts';
-import { openFeatures } from './features.ts';
+import { openFeatures, type WatchingFeature } from './features.ts';
 import { httpRoutes, type Waits } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
 import { openGateway } from './reloadable-gateway.ts';
@@ -40,7 +40,7 @@ import type { WorkerSet } from './workers/worker-set.ts';
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, supervision, nowMs = Date.now, waits = usualWaits, uiFolder = builtUi } = options;
-  const { localServerKinds: localServers = localServerKinds } = options;
+  const { localServerKinds: localServers = localServerKinds, withoutFeatures = [] } = options;
   const startedAtMs = Date.now();
   const { registry, known } = registryWith(options.vendors);
   const vendorVariables = known.map(({ variable }) => variable);
@@ -57,7 +57,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const records = new RequestRecords();
   const holds = new LoopHolds(logs.app, steadyClock.nowMs);
   const { features, release } = await openAll(options, {
-    options: { env, home, supervision, nowMs },
+    options: { env, home, supervision, nowMs, withoutFeatures },
     services,
     gateway,
     holds,
@@ -183,6 +183,8 @@ export interface StartOptions extends ServicesOptions {
   readonly vendors?: readonly Format[];
   /** Additional features. */
   readonly features?: readonly Feature[];
+  /** Features that watch no requests, so that the cost of each can be measured; absent: all watch. */
+  readonly withoutFeatures?: readonly WatchingFeature[];
   /** Default: 2 s each, 15 s for a test of a provider. */
   readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */

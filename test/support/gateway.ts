@@ -19,6 +19,7 @@ export interface GatewayExtras
     | 'uiFolder'
     | 'vendors'
     | 'features'
+    | 'withoutFeatures'
     | 'waits'
     | 'healthNowMs'
     | 'nowMs'

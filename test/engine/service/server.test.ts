@@ -1,9 +1,9 @@
 import test from 'ava';
 import { request } from 'undici';
-import { chatStream } from '../../support/chat-stream.ts';
+import { chatReply, chatStream } from '../../support/chat-stream.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
-import { sseAnswer, startUpstream } from '../../support/upstream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstream.ts';
 
 const message = { role: 'user', content: 'Hello' };
 const routes = [
@@ -75,4 +75,41 @@ test('a stopping service says so and serves on, then closes its port, then ends 
     t.is(answer.headers['retry-after'], '1');
     t.regex(await answer.body.text(), /"error":\{.*shutting down/);
   }
+});
+
+test('a feature that is left out watches no request, and the answer is the same', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('ok')));
+  t.teardown(upstream.close);
+  const config = { Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }], LOG: true };
+  const answers: unknown[] = [];
+  const seen = [];
+  for (const withoutFeatures of [[], ['metrics', 'requestLog', 'history', 'usage']] as const) {
+    let ended = 0;
+    // Called after all others.
+    const count = () => {
+      ended += 1;
+    };
+    const features = [{ follow: { ended: count } }];
+    const gateway = await startGateway(config, {}, { withoutFeatures, features });
+    t.teardown(gateway.stop);
+    const text = async (path: string, body?: object): Promise<string> =>
+      (
+        await request(`${gateway.baseUrl}${path}`, body ? { method: 'POST', body: JSON.stringify(body) } : {})
+      ).body.text();
+    answers.push(JSON.parse(await text('/v1/chat/completions', { model: 'p,m', messages: [message] })));
+    await until(() => ended === 1);
+    const matches = async (path: string, pattern: RegExp): Promise<number> =>
+      (await text(path)).match(pattern)?.length ?? 0;
+    const looks = () =>
+      Promise.all([
+        matches('/api/requests', /"model":"m"/g),
+        matches('/metrics', /^junctor_requests_total\{.*\} 1$/gm),
+        matches('/api/usage', /"requests":1/g),
+        matches('/api/logs', /routed/g),
+      ]);
+    if (withoutFeatures.length === 0) await until(async () => (await looks()).every((found) => found > 0));
+    seen.push(await looks());
+  }
+  t.deepEqual(answers[1], answers[0]);
+  t.deepEqual(seen[1], [0, 0, 0, 0]);
 });
