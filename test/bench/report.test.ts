@@ -11,6 +11,7 @@ import { renderReach, renderTable } from './report/table.ts';
 import { rowsOf } from './scenes/rows-of.ts';
 import type { Row } from './scenes/scene.ts';
 import type { Round } from './scenes/take-turns.ts';
+import { ablations } from './targets/ablations.ts';
 import { pairNamed } from './wire.ts';
 
 const spread = { p50: 1, p99: 2, max: 3 };
@@ -249,6 +250,29 @@ test('a plan says how long it takes at most, and leaves out what needs more core
   const two = await planOf('plain-64', '--pairs', 'chat-chat,messages-chat');
   t.true(two.seconds > one.seconds);
   await t.throwsAsync(readOptions(['--quick', '--publish', 'figures.md']), { message: /full run/ });
+});
+
+test('an ablation compares the whole with the same without one thing at a time', async (t) => {
+  const { scenes, settings } = await readOptions(['--ablate', 'log,history']);
+  t.deepEqual(
+    [scenes, settings.pairs, settings.targets].map((list) => list.map(({ name }) => name)),
+    [['plain-64'], ['messages→chat', 'chat→chat'], ['all on', 'without history', 'without log']],
+  );
+  t.is((await readOptions(['--ablate', 'all'])).settings.targets.length, ablations.length + 1);
+  await t.throwsAsync(readOptions(['--ablate', 'lgo']), {
+    message: /^Nothing is called lgo; there are all, history, /,
+  });
+  await t.throwsAsync(readOptions(['--ablate', 'log', '--targets', 'junctor']), { message: /--targets/ });
+  const found = rowsOf(
+    plain,
+    pair,
+    new Map([
+      ['all on', [round(20)]],
+      ['without log', [round(15)]],
+      ['converted', [round(10)]],
+    ]),
+  );
+  t.regex(renderSummary(found), /without log takes 150 µs per request: 50\.0 µs less than all on$/m);
 });
 
 test('an unknown pair is rejected with the known ones', (t) => {

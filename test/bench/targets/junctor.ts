@@ -18,14 +18,17 @@ const formats: Readonly<Record<Wire, object>> = {
 export const commandIn = (checkout: string): string => join(checkout, 'engine/cli/junctor.js');
 
 /** A start makes the bundle and the web interface when they are missing, beside what is to be measured: so once before all. */
-const prepare = async (checkout: string): Promise<void> => {
+const prepare = async (checkout: string): Promise<readonly string[]> => {
   const run = promisify(execFile);
   await run(process.execPath, [join(checkout, 'ui/build.js'), '--optional']);
   await run(process.execPath, [commandIn(checkout), '--version']);
+  return [commandIn(checkout), 'start'];
 };
 
 /** What is configured besides. */
-interface Additions {
+export interface Additions {
+  readonly LOG?: boolean;
+  readonly HISTORY?: object;
   readonly Providers?: readonly object[];
   readonly Pools?: readonly object[];
   readonly FLEET?: object;
@@ -34,14 +37,26 @@ interface Additions {
 }
 
 /** Junctor as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const junctorIn = (checkout: string, name: string, additions: Additions = {}): Target => {
+export const junctorIn = (checkout: string, name: string, additions?: Additions): Target => {
+  let prepared: Promise<readonly string[]> | undefined;
+  const command = (): Promise<readonly string[]> => {
+    prepared ??= prepare(checkout);
+    return prepared;
+  };
+  return junctorWith(name, command, additions);
+};
+
+/** The same with another program; `command` gives what Node.js is to run. It prints its address. */
+export const junctorWith = (
+  name: string,
+  command: () => Promise<readonly string[]>,
+  additions: Additions = {},
+): Target => {
   const { Providers = [], rules, transformers = [], ...others } = additions;
-  let prepared: Promise<void> | undefined;
   return {
     name,
     async start({ upstreamUrl, upstream, workers, env }) {
-      prepared ??= prepare(checkout);
-      await prepared;
+      const args = await command();
       const home = await mkdtemp(join(tmpdir(), 'junctor-bench-'));
       const config = {
         PORT: 0,
@@ -74,7 +89,7 @@ export const junctorIn = (checkout: string, name: string, additions: Additions =
         transformers: [{ ...formats[upstream], provider: 'yard' }, ...transformers],
       };
       await writeFile(join(home, 'config.json'), JSON.stringify(config));
-      const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {
+      const program = runProgram(process.execPath, args, {
         HOME: home,
         JUNCTOR_HOME: home,
         JUNCTOR_HTTP: process.env.JUNCTOR_HTTP ?? '',

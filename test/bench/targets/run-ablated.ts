@@ -1,0 +1,24 @@
+import type { WatchingFeature } from '../../../engine/service/features.ts';
+import { start } from '../../../engine/service/server.ts';
+import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts';
+
+/*
+ * The gateway in one process, as the command runs it, without the features that the arguments name: they watch no requests.
+ */
+const names: readonly WatchingFeature[] = ['metrics', 'requestLog', 'history', 'usage'];
+const { JUNCTOR_HOME: home = '' } = process.env;
+
+const service = await start({
+  env: process.env,
+  home,
+  report: (line) => console.error(line),
+  withoutFeatures: names.filter((name) => process.argv.includes(name)),
+  sharing: { taken: undefined },
+  supervision: {
+    fleet: () => ({ pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] }),
+    restart: () => Promise.reject(new Error('This process has no supervisor.')),
+    peers: ownPeer(new PeerExchange({ journal: undefined, fleet: undefined })),
+  },
+});
+process.once('SIGTERM', () => void service.stop().then(() => process.exit(0)));
+console.log(service.baseUrl);
