@@ -51,7 +51,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/metric.ts', []],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/loss-counter.ts', ['engine/model/', 'engine/observer.ts']],
-  ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
+  ['engine/hub/redis-link.ts', ['engine/time/within.ts', '@redis/client', 'node:net']],
   ['engine/hub/', ['engine/hub/', 'engine/model/', 'engine/time/within.ts', 'node:', 'lru-cache', 'typebox']],
 
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
