@@ -9,7 +9,9 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { memoize, named, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';
+import { memoize } from './operators/rx/memoize.ts';
+import { named, onlyIf, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
+import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import {

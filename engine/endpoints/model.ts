@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { TraceCarrier, Watcher } from '../observer.ts';
-import { memoize } from '../operators/rx.ts';
+import { memoize } from '../operators/rx/memoize.ts';
 import { createPipeline } from '../pipeline.ts';
 import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';

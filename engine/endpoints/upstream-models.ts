@@ -10,7 +10,7 @@ import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { probeRequest } from '../model/request.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
-import { collectBytes } from '../operators/rx.ts';
+import { collectBytes } from '../operators/rx/stages.ts';
 import { boundsOf } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { compilePlan, type Plan } from '../routing/plan/plan.ts';

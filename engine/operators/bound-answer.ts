@@ -8,7 +8,7 @@ import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
 import { inStep } from '../time/loop-watch.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
-import type { StreamStage } from './rx.ts';
+import type { StreamStage } from './rx/stages.ts';
 
 /**
  * What a part of an answer may take without being counted, in bytes. Nearly all answers are smaller, so they are served while

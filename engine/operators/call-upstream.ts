@@ -22,7 +22,8 @@ import { clientCredentials } from './client-credentials.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
-import { collectBytes, type SequenceStep, sequence } from './rx.ts';
+import { type SequenceStep, sequence } from './rx/sequence.ts';
+import { collectBytes } from './rx/stages.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */

@@ -10,7 +10,7 @@ import type { PassThrough } from '../observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
 import { newContext } from './route.ts';
-import type { SequenceStep } from './rx.ts';
+import type { SequenceStep } from './rx/sequence.ts';
 import { reconcileReasoning } from './signatures.ts';
 
 /** Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws as `parseBody` does. */

@@ -16,7 +16,7 @@ import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
-import { collectedBytes, type StreamStage } from './rx.ts';
+import { collectedBytes, type StreamStage } from './rx/stages.ts';
 import { awaitMarker, watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 

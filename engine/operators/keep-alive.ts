@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
 import { passedRecords } from './pass-records.ts';
-import type { Handlers, StageControl, StreamStage } from './rx.ts';
+import type { Handlers, StageControl, StreamStage } from './rx/stages.ts';
 import { streamHeaders } from './write-reply.ts';
 
 /** Checks for silence per interval. */

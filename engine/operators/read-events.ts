@@ -27,7 +27,7 @@ import { chain } from '../model/machine.ts';
 import { nameStep } from '../time/loop-watch.ts';
 import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
+import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
 
 /**
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an

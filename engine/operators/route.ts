@@ -15,7 +15,7 @@ import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
 import { refuseLoop } from './hops.ts';
-import { type SequenceStep, sequence } from './rx.ts';
+import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count or a router module. Throws

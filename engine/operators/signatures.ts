@@ -19,7 +19,8 @@ import type { CallSignatures, SignatureCache } from '../reasoning/signature-cach
 import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../reasoning/unbroken-tail.ts';
 import { within } from '../time/within.ts';
 import { leaveOutAttribution } from './route.ts';
-import type { SequenceStep, StreamStage } from './rx.ts';
+import type { SequenceStep } from './rx/sequence.ts';
+import type { StreamStage } from './rx/stages.ts';
 
 /**
  * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits briefly

@@ -21,8 +21,8 @@ import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { enterStep, inStep, stageStep } from '../time/loop-watch.ts';
 import { runCustomStage } from './run-custom-stage.ts';
-import type { SequenceStep } from './rx.ts';
-import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx.ts';
+import type { SequenceStep } from './rx/sequence.ts';
+import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
 import { validateOrder } from './validate-order.ts';
 
 /** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */

@@ -3,7 +3,7 @@ import type { ReplyContext } from '../model/context.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
 import { machine } from '../model/machine.ts';
-import { runMachine } from './rx.ts';
+import { runMachine } from './rx/stages.ts';
 
 interface State {
   started: boolean;

@@ -25,7 +25,8 @@ import { nextStep } from '../time/loop-watch.ts';
 import { endInTurn, HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
-import type { Handlers, SequenceStep, StageList, StreamStage } from './rx.ts';
+import type { SequenceStep } from './rx/sequence.ts';
+import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
 export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answered) =>

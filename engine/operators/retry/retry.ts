@@ -11,7 +11,7 @@ import { isWithinBudget, type ModelHealth, type ProviderHealth } from '../../ups
 import type { Load } from '../../upstream/health/load.ts';
 import { decodeInFull } from '../decode.ts';
 import { newAttempt } from '../route.ts';
-import { sequence } from '../rx.ts';
+import { sequence } from '../rx/sequence.ts';
 import { nameDestination } from '../write-reply.ts';
 import {
   allKeysCooling,

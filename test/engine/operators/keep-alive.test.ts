@@ -8,7 +8,7 @@ import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
-import { stages } from '../../../engine/operators/rx.ts';
+import { stages } from '../../../engine/operators/rx/stages.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { until } from '../../support/until.ts';

@@ -4,7 +4,7 @@ import { Backpressure } from '../../../engine/backpressure.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Observers, type Watcher } from '../../../engine/observer.ts';
-import { stages } from '../../../engine/operators/rx.ts';
+import { stages } from '../../../engine/operators/rx/stages.ts';
 import { observeReply } from '../../../engine/operators/write-reply.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 

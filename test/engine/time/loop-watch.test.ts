@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Observable, of, throwError } from 'rxjs';
-import { operate } from '../../../engine/operators/rx.ts';
+import { operate } from '../../../engine/operators/rx/stages.ts';
 import {
   enterStep,
   inStep,

@@ -9,7 +9,7 @@ import { type Fault, FaultError } from '../../../../engine/model/fault.ts';
 import { decode } from '../../../../engine/operators/decode.ts';
 import { retry } from '../../../../engine/operators/retry/retry.ts';
 import { route } from '../../../../engine/operators/route.ts';
-import { sequence } from '../../../../engine/operators/rx.ts';
+import { sequence } from '../../../../engine/operators/rx/sequence.ts';
 import type { Gateway } from '../../../../engine/routing/gateway.ts';
 import { createUpstreamHealth } from '../../../../engine/upstream/health/health.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
