@@ -45,7 +45,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
     if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
     const proxy = proxyFor(url, options.environment);
     const { connectMs } = options;
-    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options, clock.nowMs);
+    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options, clock);
     pools.set(url.origin, pool);
     if (closing) pool.close();
     return pool;

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import type { SteadyClock } from '../time/steady-clock.ts';
 import { Connection } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 
@@ -8,7 +8,7 @@ export interface PoolLimits {
   readonly connections: number;
   /** Calls that may wait. */
   readonly queue: number;
-  /** How long a call may wait, in milliseconds. */
+  /** How long a call may wait, in milliseconds that the machine is awake. */
   readonly queueMs: number;
 }
 
@@ -41,14 +41,13 @@ export interface PoolStats {
 export class ConnectionPool {
   readonly #target: SocketTarget;
   readonly #limits: PoolLimits;
-  readonly #nowMs: () => number;
+  readonly #clock: SteadyClock;
   /** A stack: the most recently used is reused first, so that surplus connections of a burst expire. */
   readonly #idle: Connection[] = [];
   /** How long the upstream keeps idle connections, as seen of the latest that it closed, in milliseconds. */
   #closedAfterMs = Number.POSITIVE_INFINITY;
-  /** Start of each request's wait in milliseconds, the longest wait first. */
-  readonly #waiting = new Map<PoolRequest, number>();
-  #timer: NodeJS.Timeout | undefined;
+  /** The calls that wait, the longest wait first, each with what stops its timer. */
+  readonly #waiting = new Map<PoolRequest, () => void>();
   /** Those that are open or being opened, with the calls that have them. */
   readonly #connections = new Map<Connection, PoolRequest | undefined>();
   #inUse = 0;
@@ -57,11 +56,10 @@ export class ConnectionPool {
   #closed: Promise<void> | undefined;
   #drained: (() => void) | undefined;
 
-  /** `nowMs`: a clock that nobody sets, in milliseconds. */
-  constructor(target: SocketTarget, limits: PoolLimits, nowMs: () => number) {
+  constructor(target: SocketTarget, limits: PoolLimits, clock: SteadyClock) {
     this.#target = target;
     this.#limits = limits;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   get poolStats(): PoolStats {
@@ -88,15 +86,15 @@ export class ConnectionPool {
 
   /** Removes a call from the queue. */
   withdraw(request: PoolRequest): void {
+    this.#waiting.get(request)?.();
     this.#waiting.delete(request);
-    this.#settleTimer();
   }
 
   /** Returns a connection, which is kept for reuse or closed at once. */
   release(connection: Connection, keep: boolean): void {
     this.#inUse -= 1;
     if (keep && this.#closed === undefined && connection.usable) {
-      connection.markServed(this.#nowMs());
+      connection.markServed(this.#clock.nowMs());
       this.#connections.set(connection, undefined);
       this.#idle.push(connection);
     } else {
@@ -133,34 +131,16 @@ export class ConnectionPool {
   }
 
   #enqueue(request: PoolRequest): void {
-    this.#waiting.set(request, performance.now());
-    this.#timer ??= setTimeout(this.#expire, this.#limits.queueMs);
+    const expire = (): void => {
+      this.#waiting.delete(request);
+      this.#refuse(request, 'late');
+    };
+    this.#waiting.set(request, this.#clock.after(this.#limits.queueMs, expire));
   }
 
   #refuse(request: PoolRequest, why: 'full' | 'late'): void {
     this.#refused += 1;
     request.onRejected(why);
-  }
-
-  /** One timer for the whole queue, set for the longest wait. */
-  readonly #expire = (): void => {
-    this.#timer = undefined;
-    const nowMs = performance.now();
-    for (const [request, sinceMs] of this.#waiting) {
-      const leftMs = sinceMs + this.#limits.queueMs - nowMs;
-      if (leftMs > 0) {
-        this.#timer = setTimeout(this.#expire, leftMs);
-        return;
-      }
-      this.#waiting.delete(request);
-      this.#refuse(request, 'late');
-    }
-  };
-
-  #settleTimer(): void {
-    if (this.#waiting.size > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 
   #give(request: PoolRequest): void {
@@ -172,7 +152,7 @@ export class ConnectionPool {
 
   /** The most recently used idle connection, unless the upstream may be closing it. */
   #takeIdle(): Connection | undefined {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#clock.nowMs();
     if (this.#idle.at(-1)?.canServe(nowMs, this.#closedAfterMs)) return this.#idle.pop();
     // The oldest stays: when it closes is when the upstream closes idle connections.
     for (const connection of this.#idle.splice(1)) this.#drop(connection);
@@ -196,6 +176,6 @@ export class ConnectionPool {
   #forget(connection: Connection, byUpstream: boolean): void {
     if (!this.#idle.includes(connection)) return;
     this.#drop(connection);
-    this.#closedAfterMs = byUpstream ? this.#nowMs() - connection.idleSinceMs : Number.POSITIVE_INFINITY;
+    this.#closedAfterMs = byUpstream ? this.#clock.nowMs() - connection.idleSinceMs : Number.POSITIVE_INFINITY;
   }
 }

@@ -150,6 +150,37 @@ const clocked = (options: Partial<UpstreamOptions> = {}) => {
   return { time, upstreams: testUpstreams({ ...options, clock: time.clock }) };
 };
 
+test('each queued call waits for the same time, in which a sleep does not count', async (t) => {
+  let release = (): void => undefined;
+  const upstream = await startUpstream(
+    () =>
+      new Promise((resolve) => {
+        release = () => resolve({ pieces: ['a'] });
+      }),
+  );
+  t.teardown(upstream.close);
+  const { time, upstreams } = clocked({ connections: 1, queueMs: 5_000 });
+  const stats = () => upstreams.poolStats(new URL(upstream.url));
+  const first = start(upstreams, callOf(upstream.url));
+  await until(() => upstream.requests.length === 1);
+  const second = start(upstreams, callOf(upstream.url));
+  time.pass(3_000);
+  const third = start(upstreams, callOf(upstream.url));
+  time.sleep(15_000);
+  time.pass(1_999);
+  t.like(stats(), { waiting: 2, refused: 0 });
+  time.pass(1);
+  t.is((await second.outcome).fault?.code, 'queue_timeout');
+  t.like(stats(), { waiting: 1, refused: 1 });
+  release();
+  t.is((await first.outcome).error, undefined);
+  await until(() => upstream.requests.length === 2);
+  release();
+  time.pass(5_000);
+  t.is((await third.outcome).error, undefined, 'its timer ended with its wait');
+  t.like(stats(), { waiting: 0, refused: 1 });
+});
+
 test('a connection idle for longer than its upstream keeps one is not used; how long that is, each close shows anew', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a'] }));
   t.teardown(upstream.close);
