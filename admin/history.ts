@@ -7,7 +7,7 @@ import { readTime } from '../engine/features/usage/report.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import { hasFailed } from '../engine/request-record.ts';
+import { hasFailed } from '../engine/model/status.ts';
 import { adminRoute, done, gated, jsonRoute, readNumber } from './endpoint.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 import { Outcome } from './schema.ts';

@@ -3,6 +3,7 @@ import { costOf } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { shownName } from './config/env.ts';
 import type { ReplyProgress } from './exchange.ts';
+import { type Followed, type Follower, followedBy } from './follower.ts';
 import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
 import type { ClientWire } from './model/client-wires.ts';
@@ -11,6 +12,7 @@ import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
+import { clientGone, hasFailed } from './model/status.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
@@ -38,37 +40,18 @@ interface RequestStart {
   readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
 }
 
-/**
- * Follows all requests without an object for each: its methods get the request's record, which is up to date. Each is called rarely,
- * at most about once per attempt.
- */
-export interface RequestFollower {
-  readonly encoded?: (record: RequestRecord, ready: ObservedCall) => void;
-  /** The answer of the last call lost fields, which `encoded` could not know. */
-  readonly answerLost?: (record: RequestRecord, losses: readonly Loss[]) => void;
-  readonly counted?: (record: RequestRecord, usage: Usage) => void;
-  /** A fault occurred; each is reported once. */
-  readonly faulted?: (record: RequestRecord, fault: Fault) => void;
-  readonly stageFailed?: (record: RequestRecord, fault: Fault, cause: unknown) => void;
-  readonly attemptFailed?: (record: RequestRecord, failure: ObservedFailure) => void;
-  readonly retried?: (record: RequestRecord, reason: string) => void;
-  readonly fellBack?: (record: RequestRecord, to: Omit<ObservedRoute, 'scenario'>) => void;
-  readonly failed?: (record: RequestRecord, fault: Fault, error: unknown) => void;
-  /** The request is over, and its record complete. Nothing of it may be kept: it holds the request. */
-  readonly ended?: (record: RequestRecord) => void;
-}
+/** Follows all requests; its methods get the request's record. */
+export type RequestFollower = Follower<RequestRecord>;
 
 /** `deciding`: before the upstream call. `waiting`: before the first byte to the client. `streaming`: after it. */
 type Phase = 'deciding' | 'waiting' | 'streaming';
-
-type Followed = { readonly [Name in keyof RequestFollower]-?: readonly NonNullable<RequestFollower[Name]>[] };
 
 /** The records of the requests in flight, and what follows them. */
 export class RequestRecords {
   /** The oldest first. */
   readonly active = new LinkedSet<RequestRecord>();
   readonly #nowMs: () => number;
-  #followed: Followed = followedBy([]);
+  #followed: Followed<RequestRecord> = followedBy([]);
 
   /** `nowMs`: a monotonic clock in milliseconds. */
   constructor(nowMs = () => performance.now()) {
@@ -87,25 +70,6 @@ export class RequestRecords {
   }
 }
 
-const followedBy = (followers: readonly RequestFollower[]): Followed => ({
-  encoded: followers.flatMap(({ encoded }) => encoded ?? []),
-  answerLost: followers.flatMap(({ answerLost }) => answerLost ?? []),
-  counted: followers.flatMap(({ counted }) => counted ?? []),
-  faulted: followers.flatMap(({ faulted }) => faulted ?? []),
-  stageFailed: followers.flatMap(({ stageFailed }) => stageFailed ?? []),
-  attemptFailed: followers.flatMap(({ attemptFailed }) => attemptFailed ?? []),
-  retried: followers.flatMap(({ retried }) => retried ?? []),
-  fellBack: followers.flatMap(({ fellBack }) => fellBack ?? []),
-  failed: followers.flatMap(({ failed }) => failed ?? []),
-  ended: followers.flatMap(({ ended }) => ended ?? []),
-});
-
-const clientGone = 499;
-
-/** Whether a request was answered with an error or broke off; not if its client left. */
-export const hasFailed = (status: number, hasFault: boolean): boolean =>
-  status !== clientGone && (status >= 400 || hasFault);
-
 /** The name of what requests are counted by; an empty text is none. */
 export const seriesOf = (protocol: string, scenario: string, provider: string, client: string, model: string): string =>
   `${protocol}\n${scenario}\n${provider}\n${client}\n${model}`;
@@ -121,6 +85,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   before: RequestRecord | undefined = undefined;
   after: RequestRecord | undefined = undefined;
   readonly start: RequestStart;
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly preset: string | undefined;
+  readonly namedClient: string | undefined;
   /** By the monotonic clock. */
   readonly startedMs: number;
   /** The rule that decided; like the fields below, `undefined` until the request is routed. */
@@ -162,7 +131,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   /** Whether a capture of it is kept. */
   captured = false;
   readonly #active: LinkedSet<RequestRecord>;
-  readonly #followed: Followed;
+  readonly #followed: Followed<RequestRecord>;
   readonly #nowMs: () => number;
   #route: ObservedRoute | undefined = undefined;
   #watchers: readonly Watcher[] = [];
@@ -177,8 +146,17 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   #cost: number | undefined = undefined;
   #isOver = false;
 
-  constructor(start: RequestStart, active: LinkedSet<RequestRecord>, followed: Followed, nowMs: () => number) {
+  constructor(
+    start: RequestStart,
+    active: LinkedSet<RequestRecord>,
+    followed: Followed<RequestRecord>,
+    nowMs: () => number,
+  ) {
     this.start = start;
+    this.id = start.id;
+    this.startedAtMs = start.startedAtMs;
+    this.preset = start.preset;
+    this.namedClient = start.namedClient;
     this.#active = active;
     this.#followed = followed;
     this.#nowMs = nowMs;
@@ -190,24 +168,8 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.#watchers = watchers;
   }
 
-  get id(): string {
-    return this.start.id;
-  }
-
-  get startedAtMs(): number {
-    return this.start.startedAtMs;
-  }
-
   get path(): string {
     return this.start.incoming.path;
-  }
-
-  get preset(): string | undefined {
-    return this.start.preset;
-  }
-
-  get namedClient(): string | undefined {
-    return this.start.namedClient;
   }
 
   get protocol(): ClientWire {
@@ -225,9 +187,8 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   /** What requests are counted by: protocol, scenario, provider, client and model, empty where unknown. */
   get series(): string {
-    const { scenario = '', provider = '', model = '' } = this;
-    const { client, namedClient = '' } = this.start;
-    return seriesOf(client.wire, scenario, provider, namedClient, model);
+    const { protocol, scenario = '', provider = '', namedClient = '', model = '' } = this;
+    return seriesOf(protocol, scenario, provider, namedClient, model);
   }
 
   /** Failed attempts before the answer. */

@@ -23,3 +23,20 @@ test('the former name of the product stands in the changelog alone', (t) => {
   );
   t.deepEqual(traces, []);
 });
+
+/** Schemas, tables of facts, and the one model of requests: there is nothing in them to take apart. */
+const tables = new Set([
+  'admin/schema.ts',
+  'engine/config/schema.ts',
+  'engine/model/request.ts',
+  'transformers/formats/facts/openai.ts',
+]);
+
+test('a source file that is no table has at most 400 lines', (t) => {
+  const sources = ['admin', 'engine', 'protocols', 'transformers', 'ui/src']
+    .flatMap((folder) => [...filesIn(join(root, folder))])
+    .filter((file) => /\.tsx?$/.test(file));
+  t.true(sources.length > 500);
+  const isLong = (file: string): boolean => readFileSync(join(root, file), 'utf8').split('\n').length > 401;
+  t.deepEqual(sources.filter(isLong).sort(), [...tables].sort());
+});

@@ -119,9 +119,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
   // Around serving requests: features, which the data plane knows by their port alone.
+  ['engine/follower.ts', below('observer.ts', 'model/')],
   [
     'engine/request-record.ts',
-    [...below('exchange.ts', 'observer.ts', 'catalogue/', 'config/', 'http/', 'model/', 'routing/'), 'node:'],
+    [
+      ...below('exchange.ts', 'follower.ts', 'observer.ts', 'catalogue/', 'config/', 'http/', 'model/', 'routing/'),
+      'node:',
+    ],
   ],
   [
     'engine/feature.ts',

@@ -1,5 +1,6 @@
 import type { Observable, Observer, Subscription } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
+import { clientGone } from '../model/status.ts';
 import { corsHeaders } from './cors.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
 import { safeHeaders } from './headers.ts';
@@ -74,7 +75,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
 
   /** The connection is closed, by the client or by us. */
   abort(): void {
-    if (!this.#done) this.#finish(499);
+    if (!this.#done) this.#finish(clientGone);
   }
 
   next(part: ReplyPart): void {

@@ -1,23 +1,20 @@
-import { LRUCache } from 'lru-cache';
 import { within } from '../time/within.ts';
 import {
   type BlobValues,
   type Fact,
   type HubStore,
   maxBlob,
-  maxFact,
   maxId,
   maxNames,
-  maxPerMessage,
   type Pull,
   type Push,
-  type WindowAsk,
 } from './contract.ts';
 import { Counters } from './counters.ts';
-import { FactBook, type KnownFact } from './facts.ts';
 import type { HoldLease } from './hold-lease.ts';
 import { Holds } from './holds.ts';
-import { type Admission, WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
+import { SharedFacts } from './shared-facts.ts';
+import type { Admission, WindowLimit, WindowUse } from './window-lease.ts';
+import { WindowLimits } from './window-limits.ts';
 
 /** How often members exchange, in milliseconds. */
 const tickMs = 200;
@@ -32,12 +29,6 @@ export const exchangeMs = 500;
 const defaultWaitMs = 2 * exchangeMs + 50;
 /** How long after its start a member waits for the store's first answer before it goes on by its share, in milliseconds. */
 const firstAnswerMs = 1_000;
-/** A timer may fire so many milliseconds before its time. */
-const earlyMs = 1;
-
-const maxFacts = 10_000;
-const maxLimits = 10_000;
-const maxWaiting = 10_000;
 
 /** Options of a member. */
 interface HubOptions {
@@ -64,29 +55,19 @@ interface HubOptions {
   readonly alone?: 'share' | 'refuse' | 'open';
 }
 
-interface Waiting {
-  readonly lease: WindowLease;
-  readonly count: number;
-  readonly settle: (admitted: Admission | undefined) => void;
-}
-
 /**
  * A member's view of what all members share. All decisions are local; the store is told, and asked, at each tick. If it doesn't
  * answer, the member goes on by itself.
  */
 export class Hub {
   readonly #options: HubOptions;
-  readonly #facts = new FactBook<KnownFact>(maxFacts);
-  /** Facts that the store doesn't know yet. */
-  readonly #unpublished = new Map<string, KnownFact>();
-  readonly #listeners = new Set<(fact: Fact) => void>();
+  readonly #facts: SharedFacts;
   readonly #sharingListeners = new Set<() => void>();
   #wasShared = false;
   #epoch = '';
   #version = 0;
   readonly #counters: Counters;
-  readonly #windows = new LRUCache<string, WindowLease>({ max: maxLimits });
-  #waiting: Waiting[] = [];
+  readonly #windows: WindowLimits;
   readonly #holds = new Holds();
   #members: Pull['members'] = [];
   #exchange: Promise<void> | undefined;
@@ -100,8 +81,6 @@ export class Hub {
   #isFresh = false;
   /** Members of which this one takes a share while there are no leases. */
   #parts: number;
-  #leases = 0;
-  #byShare = 0;
   #leaves = false;
   /** When the last exchange that was answered was begun. */
   #heardMs: number | undefined;
@@ -114,6 +93,19 @@ export class Hub {
     this.#options = options;
     this.#parts = options.expected ?? 1;
     this.#counters = new Counters(options.nowMs);
+    this.#facts = new SharedFacts(options.nowMs);
+    this.#windows = new WindowLimits({
+      nowMs: options.nowMs,
+      waitMs: options.waitMs ?? defaultWaitMs,
+      ask: () => void this.#flush(false),
+      view: {
+        isSilent: () => this.#isSilent,
+        isFresh: () => this.#isFresh,
+        parts: () => this.#parts,
+        aloneInMs: (nowMs) => this.#aloneInMs(nowMs),
+        alone: (share, open) => this.#alone(share, open),
+      },
+    });
   }
 
   /** Exchanges at each tick from now on. */
@@ -129,7 +121,7 @@ export class Hub {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#leaves = true;
-    for (const lease of this.#windows.values()) lease.giveUp();
+    this.#windows.giveUp();
     if (this.#hasWork) await this.tick();
   }
 
@@ -146,25 +138,19 @@ export class Hub {
     return this.#flush(true);
   }
 
-  /** Says that something holds for so long. A fact that is too long for a message is left out. */
-  publish({ id, value, forMs }: Fact): void {
-    if (id.length > maxId || value.length > maxFact) return;
-    const nowMs = this.#options.nowMs();
-    const fact = { id, value, expiresMs: nowMs + forMs };
-    if (!this.#facts.put(fact, nowMs)) return;
-    if (this.#unpublished.size < maxFacts || this.#unpublished.has(id)) this.#unpublished.set(id, fact);
+  /** Publishes a fact with a time to live. One that is too long for a message is left out. */
+  publish(fact: Fact): void {
+    this.#facts.publish(fact);
   }
 
-  /** What holds by this id. */
+  /** The fact with this id, if it hasn't expired. */
   fact(id: string): Fact | undefined {
-    const nowMs = this.#options.nowMs();
-    const known = this.#facts.get(id, nowMs);
-    return known && { id, value: known.value, forMs: known.expiresMs - nowMs };
+    return this.#facts.get(id);
   }
 
-  /** Calls `listener` with each fact that another member says. */
+  /** Calls `listener` with each fact that another member publishes. */
   onFact(listener: (fact: Fact) => void): void {
-    this.#listeners.add(listener);
+    this.#facts.listen(listener);
   }
 
   /** Adds a whole number to a counter of all members. */
@@ -192,45 +178,17 @@ export class Hub {
    * asked for. If the store is silent, this member's share of the limit decides, as soon as the store must have noticed that.
    */
   admit(id: string, limit: WindowLimit, count = 1): Admission | undefined | Promise<Admission | undefined> {
-    const lease = this.#leaseOf(id, limit);
-    const nowMs = this.#options.nowMs();
-    const taken = lease.take(nowMs, count);
-    if (taken) return taken;
-    if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return undefined;
-    if (this.#isFresh && !this.#isSilent) return this.#takeShare(lease, nowMs, count);
-    const aloneInMs = this.#isSilent ? this.#aloneInMs(nowMs) : this.#waitMs;
-    if (aloneInMs <= 0) return this.#takeShare(lease, nowMs, count);
-    return new Promise((resolve) => {
-      const waiting: Waiting = {
-        lease,
-        count,
-        settle: (admitted) => {
-          clearTimeout(timer);
-          resolve(admitted);
-        },
-      };
-      const end = (): void => {
-        if (!this.#waiting.includes(waiting)) return;
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
-        const endMs = this.#options.nowMs();
-        // Whether the store is known to be silent or just slow: no answer has come, which would have granted or refused.
-        resolve(this.#aloneInMs(endMs) <= earlyMs ? this.#takeShare(lease, endMs, count) : undefined);
-      };
-      // After a long task the grant may be there, unread: it is read before the immediate runs.
-      const timer = setTimeout(() => setImmediate(end), Math.min(this.#waitMs, Math.ceil(aloneInMs)));
-      this.#waiting.push(waiting);
-      void this.#flush(false);
-    });
+    return this.#windows.admit(id, limit, count);
   }
 
   /** Counts `by` more, or fewer, than were admitted of a limit. */
   correct(id: string, limit: WindowLimit, admission: Admission, by: number): void {
-    if (by !== 0) this.#leaseOf(id, limit).correct(this.#options.nowMs(), admission, by);
+    this.#windows.correct(id, limit, admission, by);
   }
 
   /** What all members have used of a limit, as far as this one knows; `undefined` if the store hasn't said. */
   usage(id: string, limit: WindowLimit): WindowUse | undefined {
-    return this.#windows.get(nameOf(id, limit))?.use(this.#options.nowMs());
+    return this.#windows.usage(id, limit);
   }
 
   /**
@@ -291,9 +249,9 @@ export class Hub {
       seconds: this.#seconds,
       members: this.#members.length,
       /** Blocks of limits that were granted. */
-      leases: this.#leases,
+      leases: this.#windows.granted,
       /** Requests that were admitted without one. */
-      byShare: this.#byShare,
+      byShare: this.#windows.byShare,
     };
   }
 
@@ -307,12 +265,8 @@ export class Hub {
     return this.#options.isShared?.() ?? true;
   }
 
-  get #waitMs(): number {
-    return this.#options.waitMs ?? defaultWaitMs;
-  }
-
   get #hasWork(): boolean {
-    return this.isShared || !this.#holds.isEmpty || this.#waiting.length > 0;
+    return this.isShared || !this.#holds.isEmpty || this.#windows.isAwaited;
   }
 
   /** When this member may go on by its share: the store has noticed then that it is missing, and keeps that from the others. */
@@ -322,24 +276,11 @@ export class Hub {
     return this.#startedMs === undefined ? 0 : this.#startedMs + firstAnswerMs - nowMs;
   }
 
-  #takeShare(lease: WindowLease, nowMs: number, count: number): Admission | undefined {
-    const admission = this.#alone(() => lease.takeShare(nowMs, this.#parts, count), { slot: undefined });
-    if (admission) this.#byShare += 1;
-    return admission;
-  }
-
   /** What limits grant while there are no leases. */
   #alone<T>(share: () => T, open: T): T | undefined {
     const { alone = 'share' } = this.#options;
     if (alone === 'refuse') return undefined;
     return alone === 'share' ? share() : open;
-  }
-
-  #leaseOf(id: string, limit: WindowLimit): WindowLease {
-    const name = nameOf(id, limit);
-    const lease = this.#windows.get(name) ?? new WindowLease(id, limit);
-    this.#windows.set(name, lease);
-    return lease;
   }
 
   /** One exchange at a time: calls that come meanwhile share the next one. */
@@ -368,12 +309,12 @@ export class Hub {
 
   async #exchangeOnce(isTick: boolean): Promise<void> {
     const { store, nowMs } = this.#options;
-    const asked = new Map<string, WindowLease>();
+    const { windows, asked } = this.#windows.asks(isTick);
     const asking = this.#holds.ask(this.#parts);
     const begunMs = nowMs();
     this.#exchangedMs = begunMs;
-    const push = this.#compose(isTick, asked, asking.holds);
-    const said = [...this.#unpublished.values()].slice(0, push.facts.length);
+    const { facts, sent } = this.#facts.compose();
+    const push = this.#compose({ facts, windows, holds: asking.holds });
     let problem = `it does not answer within ${exchangeMs} ms`;
     const exchanged = store.exchange(push).catch((error: unknown) => {
       if (error instanceof Error) problem = error.message;
@@ -383,15 +324,14 @@ export class Hub {
     this.#problem = pull ? '' : problem;
     this.#setSilent(pull === undefined);
     if (!pull) {
-      for (const lease of asked.values()) lease.failed();
       this.#holds.lost(asking.waiting, (lease) => this.#takeHoldShare(lease));
-      this.#settleAlone();
+      this.#windows.failed(asked);
       return;
     }
     this.#heardMs = begunMs;
     this.#seconds = (nowMs() - begunMs) / 1_000;
-    for (const fact of said) if (this.#unpublished.get(fact.id) === fact) this.#unpublished.delete(fact.id);
-    if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver(nowMs());
+    sent();
+    if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver();
     this.#epoch = pull.epoch;
     this.#version = pull.version;
     this.#members = pull.members;
@@ -400,62 +340,23 @@ export class Hub {
     // After a loss, not all members have been heard of yet.
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
     this.#counters.heard(pull);
-    for (const grant of pull.windows) {
-      if (grant.granted > 0) this.#leases += 1;
-      asked.get(grant.id)?.grant(grant, this.#parts, nowMs(), this.#isFresh);
-    }
-    if (this.#isFresh) this.#settleAlone();
-    else this.#settleWaiting();
+    this.#windows.answered(pull.windows, asked);
     this.#holds.granted(pull.holds, asking.waiting);
-    this.#hear(pull.facts, nowMs());
+    this.#facts.heard(pull.facts);
     this.#options.onAnswer?.();
   }
 
-  #compose(isTick: boolean, asked: Map<string, WindowLease>, holds: Push['holds']): Push {
-    const { member, about, nowMs } = this.#options;
-    const now = nowMs();
-    for (const [id, { expiresMs }] of this.#unpublished) if (expiresMs <= now) this.#unpublished.delete(id);
+  #compose(parts: Pick<Push, 'facts' | 'windows' | 'holds'>): Push {
+    const { member, about } = this.#options;
     return {
       member,
       about: about?.() ?? '',
       epoch: this.#epoch,
       version: this.#version,
-      facts: [...this.#unpublished.values()]
-        .slice(0, maxPerMessage)
-        .map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - now })),
       ...this.#counters.compose(),
-      windows: this.#asks(now, isTick, asked),
       ...(this.#leaves && { leaves: true }),
-      holds,
+      ...parts,
     };
-  }
-
-  #asks(nowMs: number, isTick: boolean, asked: Map<string, WindowLease>): WindowAsk[] {
-    const waiting = new Map<WindowLease, number>();
-    for (const { lease, count } of this.#waiting) waiting.set(lease, (waiting.get(lease) ?? 0) + count);
-    const asks: WindowAsk[] = [];
-    for (const [name, lease] of this.#windows) {
-      if (asks.length >= maxPerMessage) break;
-      const ask = lease.ask(nowMs, waiting.get(lease) ?? 0, isTick);
-      if (ask && !asked.has(ask.id)) {
-        asks.push(ask);
-        asked.set(ask.id, lease);
-      } else if (ask) lease.failed();
-      else if (!ask) this.#windows.delete(name);
-    }
-    return asks;
-  }
-
-  #settleWaiting(): void {
-    const nowMs = this.#options.nowMs();
-    const still: Waiting[] = [];
-    for (const waiting of this.#waiting) {
-      const taken = waiting.lease.takeGranted(nowMs, waiting.count);
-      if (taken || waiting.lease.isUsedUp(nowMs)) waiting.settle(taken);
-      else still.push(waiting);
-    }
-    this.#waiting = still;
-    if (still.length > 0) setImmediate(() => void this.#flush(false));
   }
 
   #takeHoldShare(lease: HoldLease): boolean {
@@ -463,29 +364,11 @@ export class Hub {
     return this.#alone(() => lease.takeShare(this.#parts), true) ?? false;
   }
 
-  /** Those that wait go on by this member's share, as soon as they may. */
-  #settleAlone(): void {
-    if (!(this.#isSilent || this.#isFresh) || this.#waiting.length === 0) return;
-    const nowMs = this.#options.nowMs();
-    const inMs = this.#isFresh ? 0 : this.#aloneInMs(nowMs);
-    if (inMs > 0) setTimeout(() => this.#settleAlone(), Math.ceil(inMs));
-    else for (const { lease, count, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs, count));
-  }
-
-  #hear(facts: readonly Fact[], nowMs: number): void {
-    for (const { id, value, forMs } of facts) {
-      if (!this.#facts.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
-      this.#unpublished.delete(id);
-      for (const listener of this.#listeners) listener({ id, value, forMs });
-    }
-  }
-
   /** The store has lost everything: it is told anew what holds. */
-  #startOver(nowMs: number): void {
-    for (const fact of this.#facts.live(nowMs)) this.#unpublished.set(fact.id, fact);
-    for (const lease of this.#windows.values()) lease.lost();
+  #startOver(): void {
+    this.#facts.lost();
     // The others get leases a while after the loss, whether or not this member has been heard.
-    if (this.#windows.size > 0) void this.#flush(false);
+    if (this.#windows.lost()) void this.#flush(false);
     this.#counters.lost();
   }
 
@@ -495,6 +378,3 @@ export class Hub {
     this.#options.onSilence?.(isSilent, this.#problem);
   }
 }
-
-/** Another limit by the same name is another lease. */
-const nameOf = (id: string, { max, windowMs }: WindowLimit): string => `${max} ${windowMs} ${id}`;

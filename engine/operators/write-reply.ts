@@ -21,6 +21,7 @@ import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
+import { clientGone } from '../model/status.ts';
 import { nextStep } from '../time/loop-watch.ts';
 import { endInTurn, HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
@@ -367,7 +368,7 @@ export const observeReply =
   (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
   ({ observer, progress }) => {
     let sent = 500;
-    let status = clientClosed;
+    let status = clientGone;
     return {
       next(part) {
         observer.part(part);
@@ -395,4 +396,3 @@ export const observeReply =
   };
 
 /** The status of a request whose client closed the connection before the answer was complete. */
-const clientClosed = 499;

@@ -11,14 +11,14 @@ import { recordedAnswer, startUpstream } from '../support/upstream.ts';
  * that lengthens it has to say why. Four of them look for reasoning in tags at the beginning of a compatible server's text; six more
  * decide who may call, which origins get CORS, whether the request has passed before, and what a vendor's limit headers hold; two are the
  * clock that counts sleep, and the marks of steps that may hold the event loop; three are the record of a request, its line, and the
- * lines that wait.
+ * lines that wait; five keep other files below 400 lines.
  */
 const paths = [
   // From Messages to another format, express-request.ts looks for what only Messages has.
-  { from: '/v1/messages', stream: false, most: 79 },
-  { from: '/v1/messages', stream: true, most: 77 },
-  { from: '/v1/chat/completions', stream: false, most: 75 },
-  { from: '/v1/chat/completions', stream: true, most: 76 },
+  { from: '/v1/messages', stream: false, most: 84 },
+  { from: '/v1/messages', stream: true, most: 82 },
+  { from: '/v1/chat/completions', stream: false, most: 80 },
+  { from: '/v1/chat/completions', stream: true, most: 81 },
 ] as const;
 
 /** Source files, or folders of them, that only requests that use the feature may enter. */

@@ -7,6 +7,7 @@ import type { AdmissionRequest } from '../../feature.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import { fail } from '../../model/fault.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
+import { clientGone } from '../../model/status.ts';
 import type { ObservedAttempt, Watcher } from '../../observer.ts';
 import { accessOf, type ClientAccess } from '../../routing/client-access.ts';
 import type { Gateway } from '../../routing/gateway.ts';
@@ -232,15 +233,13 @@ export class ClientSession implements RequestAdmission, Watcher {
   #used(status: number): Spent {
     if (!this.#isAnswered) return { input: this.#prompt, output: this.#output };
     const input = this.#prompt > 0 ? this.#prompt : (this.#need?.input ?? 0);
-    const isWhole = this.#output > 0 && status !== clientClosed && !this.#isBroken;
+    const isWhole = this.#output > 0 && status !== clientGone && !this.#isBroken;
     return { input, output: isWhole ? this.#output : Math.max(this.#output, Math.ceil(this.#estimate)) };
   }
 }
 
 /** Tokens of a request. */
 type Spent = Pick<ClientUsage, 'input' | 'output'>;
-
-const clientClosed = 499;
 
 const limitNames = {
   requestsPerMinute: { code: 'requests_per_minute', text: 'requests per minute' },

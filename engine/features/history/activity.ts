@@ -1,5 +1,6 @@
 import type { ClientWire } from '../../model/client-wires.ts';
-import { hasFailed, type RequestRecord } from '../../request-record.ts';
+import { hasFailed } from '../../model/status.ts';
+import type { RequestRecord } from '../../request-record.ts';
 import { maxSummaries } from '../record/record-lines.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from '../record/schema.ts';
 import type { History } from './history.ts';

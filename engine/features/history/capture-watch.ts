@@ -6,6 +6,7 @@ import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { ModelRequest } from '../../model/request.ts';
+import { clientGone } from '../../model/status.ts';
 import type { ObservedCall, ObservedFailure, ObservedRefusal } from '../../observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
@@ -215,7 +216,6 @@ export class CaptureWatch implements RequestWatcher {
   }
 }
 
-const clientGone = 499;
 const maxLosses = 50;
 
 /** Names the fields that were lost. */

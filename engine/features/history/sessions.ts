@@ -1,4 +1,4 @@
-import { hasFailed } from '../../request-record.ts';
+import { hasFailed } from '../../model/status.ts';
 import type { KeptRequest, Session } from '../record/schema.ts';
 
 /** Of one session. */

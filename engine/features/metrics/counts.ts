@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { LabelValues } from '../../metric.ts';
+import { clientGone } from '../../model/status.ts';
 import type { RequestFollower, RequestRecord } from '../../request-record.ts';
 import { Distribution, type Observed, Tally } from '../record/series.ts';
 
@@ -114,8 +115,6 @@ const none = 'none';
 
 /** Label value for all models that the configuration doesn't list: clients choose those, so their number is unbounded. */
 const otherModel = 'other';
-
-const clientGone = 499;
 
 const labelOf = ({ model, isListed }: Pick<RequestRecord, 'model' | 'isListed'>): string => {
   if (model === undefined) return none;

@@ -1,6 +1,7 @@
 import { shorten } from '../../log/mask-text.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
+import { clientGone } from '../../model/status.ts';
 import { isVendors } from '../../model/transformer.ts';
 import type {
   ObservedAttempt,
@@ -27,7 +28,6 @@ interface TraceSink {
 
 /** Attempts of a request of which spans are made; further ones are only counted. */
 const maxAttempts = 50;
-const clientGone = 499;
 const noEvents: readonly SpanEvent[] = [];
 
 /** One call of an upstream. */

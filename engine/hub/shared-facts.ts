@@ -1,0 +1,67 @@
+import { type Fact, maxFact, maxId, maxPerMessage } from './contract.ts';
+import { FactBook, type KnownFact } from './facts.ts';
+
+const maxFacts = 10_000;
+
+/** What members publish with a time to live, as one member knows it. */
+export class SharedFacts {
+  readonly #nowMs: () => number;
+  readonly #known = new FactBook<KnownFact>(maxFacts);
+  /** Facts that the store doesn't know yet. */
+  readonly #unpublished = new Map<string, KnownFact>();
+  readonly #listeners = new Set<(fact: Fact) => void>();
+
+  /** `nowMs`: a monotonic clock, in milliseconds. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Publishes a fact; one that is too long for a message is left out. */
+  publish({ id, value, forMs }: Fact): void {
+    if (id.length > maxId || value.length > maxFact) return;
+    const nowMs = this.#nowMs();
+    const fact = { id, value, expiresMs: nowMs + forMs };
+    if (!this.#known.put(fact, nowMs)) return;
+    if (this.#unpublished.size < maxFacts || this.#unpublished.has(id)) this.#unpublished.set(id, fact);
+  }
+
+  /** The fact with this id, if it hasn't expired. */
+  get(id: string): Fact | undefined {
+    const nowMs = this.#nowMs();
+    const known = this.#known.get(id, nowMs);
+    return known && { id, value: known.value, forMs: known.expiresMs - nowMs };
+  }
+
+  /** Calls `listener` with each fact that another member publishes. */
+  listen(listener: (fact: Fact) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The facts of a message to the store. `sent` must be called once it has them. */
+  compose(): { readonly facts: Fact[]; readonly sent: () => void } {
+    const nowMs = this.#nowMs();
+    for (const [id, { expiresMs }] of this.#unpublished) if (expiresMs <= nowMs) this.#unpublished.delete(id);
+    const due = [...this.#unpublished.values()].slice(0, maxPerMessage);
+    return {
+      facts: due.map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - nowMs })),
+      sent: () => {
+        for (const fact of due) if (this.#unpublished.get(fact.id) === fact) this.#unpublished.delete(fact.id);
+      },
+    };
+  }
+
+  /** Takes what other members have published. */
+  heard(facts: readonly Fact[]): void {
+    const nowMs = this.#nowMs();
+    for (const { id, value, forMs } of facts) {
+      if (!this.#known.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
+      this.#unpublished.delete(id);
+      for (const listener of this.#listeners) listener({ id, value, forMs });
+    }
+  }
+
+  /** The store has lost everything: all that holds is published again. */
+  lost(): void {
+    for (const fact of this.#known.live(this.#nowMs())) this.#unpublished.set(fact.id, fact);
+  }
+}

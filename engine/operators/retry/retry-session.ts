@@ -1,0 +1,366 @@
+import { type Observable, of, throwError, timer } from 'rxjs';
+import type { Destination } from '../../config/destination.ts';
+import { fill, type Routed } from '../../exchange.ts';
+import { type Fault, FaultError } from '../../model/fault.ts';
+import { fallbacksOf } from '../../routing/fallbacks.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import type { Resolution } from '../../routing/resolve.ts';
+import { classifyFailure, type FailureClass, isAnswered } from '../../upstream/health/failure-class.ts';
+import { isWithinBudget, type ModelHealth, type ProviderHealth } from '../../upstream/health/health.ts';
+import type { Load } from '../../upstream/health/load.ts';
+import { decodeInFull } from '../decode.ts';
+import { newAttempt } from '../route.ts';
+import { nameDestination } from '../write-reply.ts';
+import {
+  allKeysCooling,
+  breakerOpen,
+  decide,
+  isBaseUrlFailure,
+  nameAndModel,
+  outcomeOf,
+  type RetryDecision,
+  reasonOf,
+  retryAfterMs,
+} from './decide.ts';
+
+/**
+ * The attempts of one request: at the destination that its rule chose, retries there, then the fallbacks. Holds the clock and the
+ * upstreams' health; `decide` decides what follows a failure.
+ */
+export class RetrySession {
+  readonly #gateway: Gateway;
+  /** The request, routed to the current destination. */
+  readonly #routed: Routed;
+  /** What the rules chose. */
+  readonly #chosen: Resolution;
+  #provider: ProviderHealth;
+  #health: ModelHealth;
+  /** Fallbacks after the current destination; looked up when first needed. */
+  #fallbacksLeft: readonly Destination[] | undefined;
+  #isFallback = false;
+  #key = '';
+  /** The key is already chosen and is used even if it is cooling down. */
+  #keepKey = false;
+  #probe = false;
+  /** The load of the current destination, if there are pools. */
+  #load: Load | undefined;
+  /** When the current attempt was sent; `undefined` once its answer has begun, or if that isn't measured. */
+  #sentAtMs: number | undefined;
+  /** The current attempt has failed. */
+  #hasFailed = false;
+  /** This request already counts as a fault of the current destination; its retries don't count again. */
+  #counts = false;
+  /** Milliseconds waited between attempts, at all destinations. */
+  #waitedMs = 0;
+  /** Keys that this request has used at the current destination. */
+  #keysTried: readonly string[] = none;
+  /** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
+  #decisive: FaultError | undefined;
+  /** Where that fault occurred. */
+  #decisiveAt: Resolution;
+
+  constructor(routed: Routed, gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#routed = routed;
+    this.#chosen = routed.resolution;
+    this.#decisiveAt = routed.resolution;
+    this.#provider = this.#enter(routed);
+    this.#health = this.#provider.model(routed.resolution.model);
+    this.#enterModel();
+  }
+
+  /** Claims the probe that the next attempt may be. Resolves with whether it may; `undefined`: there is nothing to wait for. */
+  claimProbe(): Promise<boolean> | undefined {
+    const { health, config } = this.#gateway;
+    return this.#health.claimProbe(health.nowMs(), config.breaker);
+  }
+
+  /** Gives up a claimed probe that isn't sent: the request has left, the breaker has closed, or all keys are cooling down. */
+  releaseUnusedProbe(): void {
+    this.#health.releaseUnusedProbe();
+  }
+
+  /**
+   * The next attempt. Throws `unavailable` if the breaker is open, or half-open while another process probes (`mayProbe` is false), or if
+   * all keys are cooling down.
+   */
+  next(mayProbe = true): Routed {
+    const { resolution, retries, withoutReasoning } = this.#routed;
+    const { health, config } = this.#gateway;
+    const nowMs = health.nowMs();
+    this.#hasFailed = false;
+    this.#probe = false;
+    if (!this.#keepKey) this.#chooseKey(nowMs);
+    const { probe, waitMs } = this.#health.admit(nowMs, config.breaker, mayProbe);
+    if (waitMs > 0) throw breakerOpen(resolution, waitMs);
+    this.#probe = probe;
+    if (this.#load) this.#sentAtMs = nowMs;
+    if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
+    const { otherBaseUrls } = resolution.provider;
+    const addressAt = otherBaseUrls ? this.#provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
+    return fill(this.#routed, { retries, withoutReasoning, apiKey: this.#key, addressAt });
+  }
+
+  /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
+  get awaitsFirstByte(): boolean {
+    return this.#probe || this.#sentAtMs !== undefined;
+  }
+
+  /** The answer has begun, which closes the breaker. */
+  onFirstByte(): void {
+    if (this.#probe) this.#health.served(true);
+    this.#probe = false;
+    this.#measure();
+  }
+
+  /** Called when an attempt fails. Emits when the next one is due, or errors with the fault for the client. */
+  onFailure(error: unknown): Observable<unknown> {
+    this.#hasFailed = true;
+    if (!(error instanceof FaultError)) {
+      this.#health.left(this.#probe);
+      return throwError(() => error);
+    }
+    const { fault } = error;
+    const { progress, observer } = this.#routed;
+    const failureClass = this.#classify(fault);
+    const requestedWaitMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
+    this.#learn(failureClass, isAnswered(fault), requestedWaitMs);
+    const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
+    if (progress.begun) return throwError(() => named);
+    // Another format, or the fault's, may need all of the request.
+    decodeInFull(this.#routed, this.#gateway.config);
+    if (!this.#isFallback && (this.#decisive === undefined || !wasNotCalled.has(failureClass))) {
+      this.#decisive = named;
+      this.#decisiveAt = this.#routed.resolution;
+    }
+    const decision = fault.remedy ? withoutReasoningAtOnce : this.#decide(fault, failureClass, requestedWaitMs);
+    this.#report(named.fault, fault.message, decision);
+    switch (decision.type) {
+      case 'retry':
+        return this.#retry(decision, fault);
+      case 'fallback':
+        return this.#fallBack();
+      case 'stop':
+        if (this.#isFallback) observer.routed({ ...this.#routed, resolution: this.#decisiveAt });
+        return throwError(() => this.#decisive ?? named);
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  /** Called when an attempt is over: complete, failed or cancelled. */
+  onSettled(): void {
+    if (this.#hasFailed) return;
+    const { begun, broken } = this.#routed.progress;
+    if (broken) this.#learn(this.#classify(broken), isAnswered(broken), undefined);
+    else if (begun) this.#served();
+    else this.#health.left(this.#probe);
+  }
+
+  /** Called when the request is over. */
+  close(): void {
+    this.#leave();
+  }
+
+  #served(): void {
+    const { resolution, request } = this.#routed;
+    this.#health.served(this.#probe);
+    if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
+  }
+
+  /** A failure of a client's own credentials says nothing about the provider. */
+  #classify(fault: Fault): FailureClass {
+    const failureClass = classifyFailure(fault);
+    if (this.#routed.resolution.provider.credentials !== 'client') return failureClass;
+    if (failureClass === 'rateLimited') return 'busy';
+    return failureClass === 'keyRejected' || failureClass === 'forbidden' ? 'final' : failureClass;
+  }
+
+  #learn(failureClass: FailureClass, answered: boolean, requestedWaitMs: number | undefined): void {
+    const { health, config } = this.#gateway;
+    const failed = {
+      failureClass,
+      key: this.#key,
+      probe: this.#probe,
+      counted: this.#counts,
+      isAnswered: answered,
+      requestedWaitMs,
+    };
+    const nowMs = health.nowMs();
+    const counts = this.#health.failed(failed, nowMs, config);
+    const { resolution, addressAt } = this.#routed;
+    if (resolution.provider.otherBaseUrls && isBaseUrlFailure(failureClass)) {
+      this.#provider.addresses.failed(addressAt, nowMs);
+    }
+    if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
+    this.#counts ||= counts;
+    this.#probe = false;
+    this.#sentAtMs = undefined;
+  }
+
+  /** Records how long the answer took to begin. */
+  #measure(): void {
+    const nowMs = this.#gateway.health.nowMs();
+    if (this.#sentAtMs !== undefined) this.#load?.began(nowMs - this.#sentAtMs, nowMs);
+    this.#sentAtMs = undefined;
+  }
+
+  #chooseKey(nowMs: number): void {
+    const { resolution, request } = this.#routed;
+    const { key, cooldown } = this.#provider.chooseKey(resolution.provider.apiKeys, request, this.#health, nowMs);
+    this.#key = key;
+    // Without a fallback the key is used anyway: the upstream may accept it.
+    if (cooldown && cooldown.why !== 'forbidden' && this.#fallbacks.length > 0) {
+      throw allKeysCooling(resolution, cooldown, nowMs);
+    }
+    this.#recordKey();
+  }
+
+  #recordKey(): void {
+    if (this.#routed.resolution.provider.apiKeys.length > 1) this.#keysTried = [...this.#keysTried, this.#key];
+  }
+
+  /** The next destination is another member of the same pool. */
+  get #hasMember(): boolean {
+    const { pool } = this.#routed.resolution;
+    return pool !== undefined && this.#fallbacks[0]?.pool === pool;
+  }
+
+  #decide(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
+    const { health, config } = this.#gateway;
+    const { breaker } = this.#health;
+    return decide(
+      {
+        failureClass,
+        begun: false,
+        retries: this.#routed.retries,
+        isFallback: this.#isFallback,
+        hasFallback: this.#fallbacks.length > 0,
+        hasMember: this.#hasMember,
+        hasOtherKey: this.#otherKey(health.nowMs()) !== undefined,
+        hasOtherUrl: this.#hasOtherUrl(health.nowMs()),
+        isOpen: breaker.openUntilMs !== 0,
+        inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
+        isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
+        requestedWaitMs,
+        waitedMs: this.#waitedMs,
+        random: health.random(),
+      },
+      config.retry,
+    );
+  }
+
+  #otherKey(nowMs: number): string | undefined {
+    return this.#routed.resolution.provider.apiKeys.find(
+      (key) => !this.#keysTried.includes(key) && this.#health.cooldownOf(key, nowMs) === undefined,
+    );
+  }
+
+  #hasOtherUrl(nowMs: number): boolean {
+    const { otherBaseUrls } = this.#routed.resolution.provider;
+    return otherBaseUrls !== undefined && this.#provider.addresses.hasUsable(otherBaseUrls.length + 1, nowMs);
+  }
+
+  #retry({ afterMs, key, without }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
+    const { traffic } = this.#provider;
+    if (this.#routed.retries === 0) traffic.retrying += 1;
+    fill(this.#routed, { retries: this.#routed.retries + 1, ...(without && { withoutReasoning: true }) });
+    this.#keepKey = true;
+    this.#waitedMs += afterMs;
+    if (key === 'other') {
+      this.#key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#key;
+      this.#recordKey();
+    }
+    this.#routed.observer.retried(reasonOf(fault.kind));
+    return afterMs > 0 ? timer(afterMs) : of(undefined);
+  }
+
+  #fallBack(): Observable<unknown> {
+    const [next, ...others] = this.#fallbacks;
+    if (!next) return throwError(() => this.#decisive);
+    const chosen = this.#chosen;
+    const { observer, resolution } = this.#routed;
+    const { provider, model, pool } = next;
+    const isMember = this.#hasMember;
+    const role = isMember ? 'another member' : 'fallback';
+    const reason = `${chosen.reason}; ${role}, since ${nameAndModel(resolution)} could not serve`;
+    const request = { ...resolution.request, model };
+    observer.fellBack(next);
+    this.#leave();
+    this.#fallbacksLeft = others;
+    this.#isFallback ||= !isMember;
+    this.#counts = false;
+    this.#keepKey = false;
+    this.#keysTried = none;
+    newAttempt(this.#routed, { ...chosen, provider, model, pool, reason, request, warnings: [] }, this.#gateway);
+    this.#provider = this.#enter(this.#routed);
+    this.#health = this.#provider.model(this.#routed.resolution.model);
+    this.#enterModel();
+    observer.routed(this.#routed);
+    return of(undefined);
+  }
+
+  get #fallbacks(): readonly Destination[] {
+    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config, (pool) =>
+      this.#gateway.pools.ranked(pool, this.#chosen.scenario, this.#routed),
+    ).filter((destination) => this.#routed.admission?.allowsModel(destination) ?? true);
+    return this.#fallbacksLeft;
+  }
+
+  /** Counts the request as live at its provider. */
+  #enter({ resolution }: Routed): ProviderHealth {
+    const provider = this.#gateway.health.of(resolution.provider);
+    provider.traffic.live += 1;
+    return provider;
+  }
+
+  /** Counts the request as in flight to its model, where pools look at that. */
+  #enterModel(): void {
+    const { pools, config, health } = this.#gateway;
+    if (config.pools.length === 0) return;
+    const { pool } = this.#routed.resolution;
+    if (pool) pools.taken(pool);
+    this.#load = this.#health.load;
+    this.#load.entered(health.nowMs());
+  }
+
+  #leave(): void {
+    this.#load?.left();
+    const { traffic } = this.#provider;
+    traffic.live -= 1;
+    if (this.#routed.retries > 0) traffic.retrying -= 1;
+  }
+
+  /** Reports a failed attempt in the answer's header and to the observer. `renderFaults` reports an only attempt itself. */
+  #report(fault: Fault, message: string, decision: RetryDecision): void {
+    const { progress, observer } = this.#routed;
+    const { provider, model } = this.#routed.resolution;
+    if (decision.type === 'stop' && progress.failed.length === 0) return;
+    progress.failed = [...progress.failed, { ...this.#routed.plan.shown, outcome: outcomeOf(fault) }];
+    observer.attemptFailed({
+      provider: provider.name,
+      model,
+      fault,
+      message,
+      keyNumber: provider.apiKeys.length > 1 ? provider.apiKeys.indexOf(this.#key) + 1 : undefined,
+      next: this.#describe(decision),
+    });
+  }
+
+  #describe(decision: RetryDecision): string {
+    if (decision.type === 'stop') return 'nothing: the client gets the first fault';
+    const [next] = this.#fallbacks;
+    const role = this.#hasMember ? "the pool's member" : 'the fallback';
+    if (decision.type === 'fallback') return next ? `${role} ${nameAndModel(next)}` : 'nothing';
+    if (decision.without) return `the same at once without its ${decision.without}`;
+    return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
+  }
+}
+
+const none: readonly string[] = [];
+
+/** The vendor refuses the history's reasoning, without which it accepts the request. */
+const withoutReasoningAtOnce: RetryDecision = { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' };
+
+/** Failures of destinations that were not called: another destination's failure is more useful. */
+const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);
