@@ -6,13 +6,18 @@ import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts'
  * The gateway in one process, as the command runs it, without the features that the arguments name: they watch no requests.
  */
 const names: readonly WatchingFeature[] = ['metrics', 'requestLog', 'history', 'usage'];
+const withoutFeatures = process.argv.slice(2).map((arg) => {
+  const name = names.find((each) => each === arg);
+  if (!name) throw new Error(`${arg} is no feature that can be left out.`);
+  return name;
+});
 const { JUNCTOR_HOME: home = '' } = process.env;
 
 const service = await start({
   env: process.env,
   home,
   report: (line) => console.error(line),
-  withoutFeatures: names.filter((name) => process.argv.includes(name)),
+  withoutFeatures,
   sharing: { taken: undefined },
   supervision: {
     fleet: () => ({ pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] }),
