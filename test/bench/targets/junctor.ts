@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,12 @@ const prepare = async (checkout: string): Promise<readonly string[]> => {
   await run(process.execPath, [commandIn(checkout), '--version']);
   return [commandIn(checkout), 'start'];
 };
+
+/** Folders of gateways that run; an interrupted run removes them as it exits. */
+const homes = new Set<string>();
+process.once('exit', () => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true });
+});
 
 /** What is configured besides. */
 export interface Additions {
@@ -58,6 +65,7 @@ export const junctorWith = (
     async start({ upstreamUrl, upstream, workers, env }) {
       const args = await command();
       const home = await mkdtemp(join(tmpdir(), 'junctor-bench-'));
+      homes.add(home);
       const config = {
         PORT: 0,
         LOG: true,
@@ -98,6 +106,7 @@ export const junctorWith = (
       const stop = async (): Promise<void> => {
         await program.stop();
         await rm(home, { recursive: true, force: true });
+        homes.delete(home);
       };
       try {
         return { pid: program.pid, baseUrl: await program.says(/http:\/\/127\.0\.0\.1:\d+/), stop };
