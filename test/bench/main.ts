@@ -98,8 +98,8 @@ const writeFiles = async (report: RunReport, { json, chart, publish }: Options):
   return reasons.length === 0;
 };
 
-// Ends with `exit`, which stops what was started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+// Ends with `exit`, which stops what was started. A terminal and npm may both send the signal.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
 main().then(
   (right) => process.exit(right ? 0 : 1),
