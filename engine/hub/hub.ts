@@ -22,6 +22,8 @@ const tickMs = 200;
 const askAgainMs = 25;
 /** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
 export const exchangeMs = 500;
+/** A store that sees a member so many milliseconds after an exchange has begun notices in time that it is missing: `staleMs` later. */
+const seenWithinMs = 100;
 /**
  * How long a request waits for a decision near a limit, in milliseconds: usually for one answer, at most for the exchange that is
  * under way and the next one, which asks for it.
@@ -82,7 +84,7 @@ export class Hub {
   /** Members of which this one takes a share while there are no leases. */
   #parts: number;
   #leaves = false;
-  /** When the last exchange that was answered was begun. */
+  /** When the last exchange that was answered was begun, or later if its answer was late. */
   #heardMs: number | undefined;
   #startedMs: number | undefined;
   /** When the last exchange was begun. */
@@ -328,7 +330,8 @@ export class Hub {
       this.#windows.failed(asked);
       return;
     }
-    this.#heardMs = begunMs;
+    // The store may have seen this member as late as its answer came, and misses it that much later.
+    this.#heardMs = Math.max(begunMs, nowMs() - seenWithinMs);
     this.#seconds = (nowMs() - begunMs) / 1_000;
     sent();
     if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver();

@@ -341,7 +341,9 @@ test('a store whose first answer fails is waited for once more before a share de
   const one = new Hub({ store, member: '1', nowMs: stopped, waitMs: 60_000 });
   one.start();
   t.teardown(() => one.stop());
-  t.truthy(await one.admit('l', { max: 2, windowMs: 60_000 }));
+  const asked = one.admit('l', { max: 2, windowMs: 60_000 });
+  await one.tick();
+  t.truthy(await asked);
   t.is(one.figures.byShare, 0);
 });
 
@@ -367,6 +369,43 @@ test('a store whose answers come too late for a request refuses nothing', async 
   clockMs = 600;
   t.truthy(await asked);
   for (const answer of pending.splice(0)) answer();
+});
+
+test('a member whose exchange was slow waits longer for its share: until the store has noticed that it is missing', async (t) => {
+  let clockMs = 0;
+  const now = (): number => clockMs;
+  const inner = new MemoryStore({ nowMs: now, epoch: 'e' });
+  let delayMs = 450;
+  const slow: HubStore = {
+    exchange(push) {
+      if (delayMs === Number.POSITIVE_INFINITY) return Promise.reject(new Error('down'));
+      clockMs += delayMs;
+      return inner.exchange(push);
+    },
+    putBlob: (blob) => inner.putBlob(blob),
+    readBlobs: (names) => inner.readBlobs(names),
+  };
+  const one = new Hub({ store: slow, member: '1', nowMs: now, waitMs: 1 });
+  const two = new Hub({ store: inner, member: '2', nowMs: now });
+  await two.tick();
+  await one.tick();
+  delayMs = Number.POSITIVE_INFINITY;
+  const admitted = async (hub: Hub, id: string): Promise<number> => {
+    let count = 0;
+    for (let n = 0; n < 8; n += 1) if (await hub.admit(id, { max: 6, windowMs: 60_000 })) count += 1;
+    return count;
+  };
+  // The store has seen the first member at 450 ms, and keeps its share from the second one from 850 ms on.
+  for (const [atMs, first, second] of [
+    [600, 0, 6],
+    [848, 0, 6],
+    [900, 3, 3],
+  ] as const) {
+    clockMs = atMs;
+    await two.tick();
+    await one.tick();
+    t.deepEqual([await admitted(one, `l${atMs}`), await admitted(two, `l${atMs}`)], [first, second], `at ${atMs} ms`);
+  }
 });
 
 test('a request that waits for a silent store is admitted by a share, even if its timer fires early', async (t) => {

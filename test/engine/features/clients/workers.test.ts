@@ -70,6 +70,11 @@ test('two processes use limits together: never more and nearly all of it, and ea
       return clients[0].usage.month.requests === granted;
     });
   }
+
+  const added = begin(['client', 'add', 'c']);
+  t.is((await added.ended).code, 0, added.out());
+  const [key = ''] = /sk-\S+/.exec(added.out()) ?? [];
+  t.deepEqual([await ask(one, key), await ask(two, key)], [200, 200], 'both know a new key when the command returns');
   service.child.kill('SIGTERM');
   t.is((await service.ended).code, 0);
 });
