@@ -138,7 +138,9 @@ const showReferences = (values: readonly ReferredValue[], text: string): string 
 export const shownName = (values: readonly ReferredValue[] | undefined, name: string): string =>
   values === undefined || values.length === 0 ? name : showReferences(values, name);
 
-/** What a name stands for that may have been shown to a client: the values of its references. */
+/**
+ * A name with the values of its references. They may be secrets: a text of a client may only become a name that is listed anyway.
+ */
 export const referredName = (values: readonly ReferredValue[] | undefined, name: string): string =>
   values === undefined || !name.includes('$')
     ? name

@@ -1,6 +1,5 @@
 import { from, map, type Observable } from 'rxjs';
 import type { LoadedRouter } from '../config/custom/load-router.ts';
-import { referredName } from '../config/env.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail, unsupported } from '../model/fault.ts';
@@ -9,6 +8,7 @@ import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { askedName } from '../routing/model-names.ts';
 import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
@@ -27,8 +27,8 @@ export const route =
     const { config, rules, registry } = gateway;
     refuseLoop(decoded, gateway.hop);
     const { request } = decoded;
-    const model = referredName(config.referred, request.model);
-    if (model !== request.model) fill(decoded, { request: { ...request, model } });
+    if (config.referred && request.model.includes('$'))
+      fill(decoded, { request: { ...request, model: askedName(request.model, config) } });
     if ((!rules && !registry.router) || namesDestination(decoded.request, config)) return routeBySize(gateway, decoded);
     return registry.router ? routeByModule(gateway, registry.router, decoded) : routeByRules(gateway, decoded);
   };

@@ -1,7 +1,17 @@
 import { commonFacts } from '../catalogue/known-model.ts';
 import { ruleRoute } from '../config/clients.ts';
 import { type Config, fallbackRules, scenarios } from '../config/config.ts';
-import { type Destination, findDestination, membersOf, poolDestination } from '../config/destination.ts';
+import {
+  type Destination,
+  findDestination,
+  findPool,
+  findProvider,
+  membersOf,
+  parseDestination,
+  poolDestination,
+  providersOf,
+} from '../config/destination.ts';
+import { referredName } from '../config/env.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 
@@ -156,3 +166,19 @@ export const aliasDestination = (model: string, config: Config): Destination | u
 };
 
 const alias = /^(?:[a-z]+[-/])?(junctor-.+)$/i;
+
+/**
+ * The name that a client asks for by its references, as lists show it. Only a listed name is one: any other text stays as it is, so that
+ * no client gets a variable's value, which may be a key, sent to a provider.
+ */
+export const askedName = (asked: string, config: Config): string => {
+  const name = referredName(config.referred, asked);
+  return name === asked || !isListed(name, config) ? asked : name;
+};
+
+const isListed = (name: string, config: Config): boolean => {
+  if (findPool(config.pools, name) || aliasDestination(name, config)) return true;
+  const named = parseDestination(name);
+  if (!named) return providersOf(config.providers, name).length > 0;
+  return findProvider(config.providers, named.provider)?.models.includes(named.model) ?? false;
+};

@@ -14,6 +14,34 @@ const env = {
   A_RULE: 'value-of-a-rule',
 };
 
+test('a client gets no value of a variable by asking for its reference as a model', async (t) => {
+  const asked: unknown[] = [];
+  const upstream = await startUpstream(({ body }) => {
+    asked.push(Object(body).model);
+    return jsonAnswer({ error: { message: 'no such model', type: 'x' } }, 404);
+  });
+  t.teardown(upstream.close);
+  const variables = { A_KEY: 'key-of-the-other-provider', A_TITLE: 'title-of-a-call', A_MODEL: 'value-of-a-model' };
+  const gateway = await startGateway(
+    {
+      Providers: [
+        { name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['$A_MODEL'], headers: { 'x-title': '$A_TITLE' } },
+        { name: 'other', baseUrl: upstream.url, apiKey: '$A_KEY', models: ['m'] },
+      ],
+      Router: { default: 'p,$A_MODEL' },
+      RETRY: { attempts: 0 },
+    },
+    variables,
+  );
+  t.teardown(gateway.stop);
+  for (const model of ['p,$A_KEY', 'p,x$A_KEY', 'p,$A_TITLE', 'p,$A_MODEL-$A_KEY', 'p,$A_MODEL']) {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] });
+    const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });
+    await answer.text();
+  }
+  t.deepEqual(asked, ['$A_KEY', 'x$A_KEY', '$A_TITLE', '$A_MODEL-$A_KEY', variables.A_MODEL]);
+});
+
 test('values of variables are shown nowhere; their references are', async (t) => {
   const upstream = await startUpstream(({ body }) =>
     jsonAnswer({ error: { message: `no ${Object(body).model} for you`, type: 'x' } }, 400),
