@@ -5,7 +5,7 @@ import type { TraceCarrier, Watcher } from './observer.ts';
 import type { RequestFollower, RequestRecord } from './request-record.ts';
 import type { Gateway } from './routing/gateway.ts';
 
-/** Watches one request. One that has `callHeaders` adds them to the request's upstream calls. */
+/** Watches one request. Its `callHeaders`, if any, are added to the upstream calls. */
 export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
   /** Present if the request's steps are watched, too: by this watcher, of a gateway that reports them to it. */
   readonly inspection?: { readonly watcher: Watcher; readonly gateway: Gateway } | undefined;

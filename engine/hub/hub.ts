@@ -140,7 +140,7 @@ export class Hub {
     return this.#flush(true);
   }
 
-  /** Publishes a fact with a time to live. One that is too long for a message is left out. */
+  /** Publishes a fact with a time to live. A fact that is too long for a message is left out. */
   publish(fact: Fact): void {
     this.#facts.publish(fact);
   }

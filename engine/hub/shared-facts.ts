@@ -16,7 +16,7 @@ export class SharedFacts {
     this.#nowMs = nowMs;
   }
 
-  /** Publishes a fact; one that is too long for a message is left out. */
+  /** Publishes a fact. A fact that is too long for a message is left out. */
   publish({ id, value, forMs }: Fact): void {
     if (id.length > maxId || value.length > maxFact) return;
     const nowMs = this.#nowMs();

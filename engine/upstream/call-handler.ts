@@ -203,7 +203,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     // undici's parser emits an empty chunk when it resumes a body that ends with its connection.
     if (chunk.length > 0 && this.#body) {
       this.#body.next(chunk);
-      // Whoever has paused it decides when it reads on.
+      // What has paused it decides when it reads on.
       if (!this.#paused && !this.#done) turns.brought(this, chunk.length);
     }
     return !this.#paused;
