@@ -8,11 +8,11 @@ import {
   type ModelRequest,
   type Part,
   type RedactedThinkingPart,
-  type TextPart,
   type ThinkingPart,
   type Turn,
   type WireFormat,
 } from '../model/request.ts';
+import { AnswerDigest } from '../reasoning/answer-digest.ts';
 import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
@@ -235,8 +235,8 @@ export class SignatureWatch {
   #signature: Signature | undefined;
   /** The digest of the last payload before the next one; `undefined` before the answer's first. */
   #last: { readonly digest: string | undefined } | undefined;
-  /** The answer's texts. */
-  readonly #answer: TextPart[] = [];
+  /** The text of an answer that has no calls so far. */
+  #answer: AnswerDigest | undefined = new AnswerDigest();
   /** Reasoning since the previous call. */
   #thinking: (ThinkingPart | RedactedThinkingPart)[] = [];
   /** All calls of the answer; `call` is present if there is something to cache. */
@@ -266,7 +266,7 @@ export class SignatureWatch {
       case 'block-start':
         return this.#start(event);
       case 'text-delta':
-        this.#answer.push({ type: 'text', text: event.text });
+        this.#answer?.add(event.text);
         return event;
       case 'thinking-delta':
         this.#text.push(event.text);
@@ -334,6 +334,7 @@ export class SignatureWatch {
     const keeps = id !== '' && (signature !== undefined || this.#thinking.length > 0);
     const call = { provider: this.#watched.provider, thinking: this.#thinking, signature };
     this.#calls.push({ id, call: keeps ? call : undefined });
+    this.#answer = undefined;
     this.#thinking = [];
   }
 
@@ -341,8 +342,8 @@ export class SignatureWatch {
   #storeCalls(): void {
     const thinking = this.#thinking;
     const { provider, request } = this.#watched;
-    if (this.#calls.length === 0 && thinking.length > 0) {
-      const key = new CallKeys(request).skipHistory().nextText(this.#answer);
+    if (this.#answer && thinking.length > 0) {
+      const key = new CallKeys(request).skipHistory().nextAnswer(this.#answer.end());
       this.#cache.storeCall(key, { provider, thinking, signature: undefined });
     }
     if (!this.#calls.some(({ call }) => call !== undefined)) return;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ModelRequest, Part } from '../model/request.ts';
+import { AnswerDigest } from './answer-digest.ts';
 
 /**
  * Makes unique keys for the calls of one conversation, and its answers without calls, in order. A key consists of the first user
@@ -29,7 +30,12 @@ export class CallKeys {
 
   /** The key of the conversation's next answer without calls. */
   nextText(parts: readonly Part[]): string {
-    return this.next(`text:${textDigest(parts, this.#read)}`);
+    return this.nextAnswer(digestOf(parts, this.#read));
+  }
+
+  /** The key of the conversation's next answer without calls, by its digest. */
+  nextAnswer(digest: string): string {
+    return this.next(`text:${digest}`);
   }
 
   /** Counts the calls and answers that the request already holds. */
@@ -44,10 +50,10 @@ export class CallKeys {
 
 const isCall = ({ type }: Part): boolean => type === 'tool-call';
 
-/** A digest of an answer's text. Clients may join its parts, and remove white space at its ends. */
-const textDigest = (parts: readonly Part[], read: (text: string) => string): string => {
-  const text = parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? read(part.text) : '')).join('');
-  return createHash('sha256').update(text.trim()).digest('base64url');
+const digestOf = (parts: readonly Part[], read: (text: string) => string): string => {
+  const digest = new AnswerDigest();
+  for (const part of parts) if (part.type === 'text' || part.type === 'refusal') digest.add(read(part.text));
+  return digest.end();
 };
 
 /** A digest of the first user turn's texts. */
