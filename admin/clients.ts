@@ -1,16 +1,22 @@
 import Type from 'typebox';
-import { nanoPerUsd } from '../engine/catalogue/catalogue.ts';
-import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientKey } from '../engine/config/clients.ts';
 import type { Config, NamedClient } from '../engine/config/config.ts';
+import type { ConfigStore } from '../engine/config/files/store.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
-import type { ConfigStore } from '../engine/config/store.ts';
+import {
+  editClients,
+  firstClientNotice,
+  hashedKey,
+  lastClientNotice,
+  newClientKey,
+} from '../engine/config/sections/clients.ts';
 import type { ClientServices } from '../engine/features/clients/client-session.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';
+import { nanoPerUsd } from '../engine/routing/catalogue/catalogue.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { unpricedModels } from '../engine/routing/model-findings.ts';
-import { configOutcome } from './config.ts';
+import { configOutcome } from './config/config.ts';
 import { jsonRoute, readJsonBody } from './endpoint.ts';
 import { AddedClient, ClientList, Outcome } from './schema.ts';
 

@@ -1,13 +1,13 @@
 import { TextDecoder } from 'node:util';
 import { concatMap, defer, finalize, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
 import Type, { type Static, type TSchema } from 'typebox';
-import { type Backpressure, Gate } from '../engine/backpressure.ts';
-import { defaultSettings } from '../engine/config/service-settings.ts';
+import { defaultSettings } from '../engine/config/sections/service-settings.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { Endpoint, FormatFault, HttpRequest, Params, ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import { type FaultKind, fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 import type { Headers } from '../engine/model/protocol.ts';
+import { type Backpressure, Gate } from '../engine/runtime/backpressure.ts';
 import { compressed } from './content-coding.ts';
 import type { Outcome } from './schema.ts';
 

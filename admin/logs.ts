@@ -1,13 +1,20 @@
 import { from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
-import type { Backpressure, Gate } from '../engine/backpressure.ts';
 import type { FeedLog } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
-import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
-import type { Logs } from '../engine/log/logs.ts';
-import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
+import {
+  appLogName,
+  findLog,
+  type LogEntry,
+  type LogName,
+  listLogs,
+  openLogFile,
+} from '../engine/observe/log/list-logs.ts';
+import type { Logs } from '../engine/observe/log/logs.ts';
+import { findLinesEnd, findTail, readLines, type Tail } from '../engine/observe/log/read-lines.ts';
+import type { Backpressure, Gate } from '../engine/runtime/backpressure.ts';
 import { adminRoute, done, gated, jsonReply, jsonRoute } from './endpoint.ts';
 import { LogFile, Outcome } from './schema.ts';
 

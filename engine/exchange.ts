@@ -1,8 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { Backpressure } from './backpressure.ts';
 import type { Config } from './config/config.ts';
-import type { Destination } from './config/destination.ts';
-import { MemoryBudget, MemoryClaim } from './memory-budget.ts';
+import type { Destination } from './config/sections/destination.ts';
 import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
@@ -11,10 +9,12 @@ import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
-import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observer.ts';
+import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import { type RequestOrigin, unknownOrigin } from './routing/rules/request-facts.ts';
+import type { Backpressure } from './runtime/backpressure.ts';
+import { MemoryBudget, MemoryClaim } from './runtime/memory-budget.ts';
 
 /** What a request may use, and what it takes of its client's limits. */
 export interface RequestAdmission {

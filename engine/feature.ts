@@ -1,7 +1,7 @@
 import type { RequestAdmission } from './exchange.ts';
 import type { DocumentedRoute } from './http/documented-route.ts';
-import type { Metric } from './metric.ts';
-import type { TraceCarrier, Watcher } from './observer.ts';
+import type { Metric } from './observe/metric.ts';
+import type { TraceCarrier, Watcher } from './observe/observer.ts';
 import type { RequestFollower, RequestRecord } from './request-record.ts';
 import type { Gateway } from './routing/gateway.ts';
 

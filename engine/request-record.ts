@@ -1,18 +1,16 @@
 import { performance } from 'node:perf_hooks';
-import { costOf } from './catalogue/catalogue.ts';
-import type { KnownModel } from './catalogue/known-model.ts';
 import { shownName } from './config/env.ts';
 import type { ReplyProgress } from './exchange.ts';
-import { type Followed, type Follower, followedBy } from './follower.ts';
 import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
-import type { ClientWire } from './model/client-wires.ts';
 import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import { clientGone, hasFailed } from './model/status.ts';
+import type { ClientWire } from './model/wire/client-wires.ts';
+import { type Followed, type Follower, followedBy } from './observe/follower.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
@@ -22,7 +20,9 @@ import type {
   Observer,
   PassThrough,
   Watcher,
-} from './observer.ts';
+} from './observe/observer.ts';
+import { costOf } from './routing/catalogue/catalogue.ts';
+import type { KnownModel } from './routing/catalogue/known-model.ts';
 import type { Gateway } from './routing/gateway.ts';
 
 /** A model request as it begins. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { formatFindings } from '../config/diagnostics.ts';
 import { editConfigText } from '../config/edit/edit.ts';
-import { ConfigOnDisk } from '../config/file.ts';
+import { ConfigOnDisk } from '../config/files/file.ts';
 import { parseConfig } from '../config/parse.ts';
 import { configFile } from '../config/read.ts';
 import { validateConfig } from '../config/validate.ts';

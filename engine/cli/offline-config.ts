@@ -1,10 +1,10 @@
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
-import { createCatalogue } from '../catalogue/catalogue.ts';
 import type { Config } from '../config/config.ts';
 import type { Finding } from '../config/diagnostics.ts';
-import { firstRunConfig } from '../config/first-run.ts';
+import { firstRunConfig } from '../config/files/first-run.ts';
 import { configFile, readConfig } from '../config/read.ts';
 import { validateConfig } from '../config/validate.ts';
+import { createCatalogue } from '../routing/catalogue/catalogue.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { formatOf } from '../routing/plan/plan.ts';

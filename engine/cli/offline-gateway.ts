@@ -1,21 +1,21 @@
 import { throwError } from 'rxjs';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
-import { createCatalogue } from '../catalogue/catalogue.ts';
-import { hasUsdBudget } from '../config/clients.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
-import { quietLogs } from '../log/logs.ts';
-import { createLossCounter } from '../loss-counter.ts';
-import { createSignatureCache } from '../reasoning/signature-cache.ts';
+import { hasUsdBudget } from '../config/sections/clients.ts';
+import { quietLogs } from '../observe/log/logs.ts';
+import { createLossCounter } from '../observe/loss-counter.ts';
+import { createCatalogue } from '../routing/catalogue/catalogue.ts';
 import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
+import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
-import { steadyClock } from '../time/steady-clock.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */

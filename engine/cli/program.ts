@@ -1,5 +1,5 @@
 import type { Cli } from './cli.ts';
-import { createProgram, failureText } from './commands.ts';
+import { createProgram, failureText } from './commands/commands.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const warn = (line: string) => void process.stderr.write(`${line}\n`);

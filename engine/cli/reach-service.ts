@@ -1,13 +1,13 @@
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { readConfig } from '../config/read.ts';
-import { defaultSettings } from '../config/service-settings.ts';
+import { defaultSettings } from '../config/sections/service-settings.ts';
 import { validateConfig } from '../config/validate.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
 import { baseUrlOf } from '../service/workers/listen-address.ts';
 import { type Cli, CommandError } from './cli.ts';
-import type { ServiceAccess } from './clients/client.ts';
+import type { ServiceAccess } from './commands/clients/client.ts';
 
 /** The service of a configuration's folder, as seen from another process. */
 export interface ServiceLocation {

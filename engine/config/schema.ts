@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { RuleFile } from './rule-schema.ts';
+import { RuleFile } from './sections/rule-schema.ts';
 
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));

@@ -1,7 +1,7 @@
-import { isSecretParameter } from '../log/mask-text.ts';
 import { quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
+import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { Finding } from './diagnostics.ts';
 import { interpolate } from './env.ts';
 

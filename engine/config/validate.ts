@@ -12,13 +12,13 @@ import {
   referredValues,
 } from './env.ts';
 import { maxDepth } from './parse.ts';
-import { readPools } from './pools.ts';
-import { isDemo, readProviders } from './providers.ts';
-import { readRouter } from './router.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { placeholderFaults, putSecretsBack } from './secrets.ts';
-import { coerceFromEnv, isLoopback, readServiceSettings } from './service-settings.ts';
-import { readTransformers, type SourceItem } from './transformers.ts';
+import { readPools } from './sections/pools.ts';
+import { isDemo, readProviders } from './sections/providers.ts';
+import { readRouter } from './sections/router.ts';
+import { coerceFromEnv, isLoopback, readServiceSettings } from './sections/service-settings.ts';
+import { readTransformers, type SourceItem } from './sections/transformers.ts';
 
 /** A valid configuration or all its faults, with warnings. */
 export type Validation =

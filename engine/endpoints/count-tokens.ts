@@ -19,7 +19,7 @@ import { FaultError, type FaultKind, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
-import { Observers } from '../observer.ts';
+import { Observers } from '../observe/observer.ts';
 import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
 import { decode, leaveWire } from '../operators/decode.ts';
 import { assertServable, route } from '../operators/route.ts';

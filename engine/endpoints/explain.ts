@@ -1,15 +1,14 @@
 import { catchError, defer, map, mergeMap, type Observable, of } from 'rxjs';
-import { Backpressure } from '../backpressure.ts';
 import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
 import { Exchange, type Ready } from '../exchange.ts';
-import { quietLogs } from '../log/logs.ts';
-import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
-import { createLossCounter } from '../loss-counter.ts';
 import { bodyText } from '../model/call-body.ts';
-import type { ClientWire } from '../model/client-wires.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
+import type { ClientWire } from '../model/wire/client-wires.ts';
+import { quietLogs } from '../observe/log/logs.ts';
+import { exactMask, isSecretName, masked, maskUrl, textMask } from '../observe/log/mask-text.ts';
+import { createLossCounter } from '../observe/loss-counter.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import { type Gateway, secretsOf } from '../routing/gateway.ts';
@@ -17,6 +16,7 @@ import { namesDestination } from '../routing/resolve.ts';
 import type { RequestOrigin } from '../routing/rules/request-facts.ts';
 import { factsOf } from '../routing/rules/request-facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
+import { Backpressure } from '../runtime/backpressure.ts';
 import { type GrowingPrefix, growingPrefix, NotedRequest } from './growing-prefix.ts';
 
 /** A request to explain. */

@@ -1,10 +1,10 @@
 import { catchError, map, type Observable, of, pipe, tap } from 'rxjs';
 import type { Exchange, Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
-import type { ClientWire } from '../model/client-wires.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { UpstreamProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
+import type { ClientWire } from '../model/wire/client-wires.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { RequestStage } from '../routing/plan/build-stages.ts';

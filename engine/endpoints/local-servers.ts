@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { isJsonObject, type Json, parseJson } from '../model/json/json.ts';
-import type { ListedModel } from '../model/model-facts.ts';
+import type { ListedModel } from '../model/models/model-facts.ts';
 import { reader } from '../model/schema.ts';
 
 /** A model of a local server. */

@@ -3,7 +3,7 @@ import { admissionOf, type Feature, type RequestWatcher } from '../feature.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import type { TraceCarrier, Watcher } from '../observer.ts';
+import type { TraceCarrier, Watcher } from '../observe/observer.ts';
 import { memoize } from '../operators/rx/memoize.ts';
 import { createPipeline } from '../pipeline.ts';
 import { RequestRecords } from '../request-record.ts';

@@ -1,11 +1,11 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
-import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
 import type { Provider } from '../config/config.ts';
-import { isDemo } from '../config/providers.ts';
-import { textMask } from '../log/mask-text.ts';
+import { isDemo } from '../config/sections/providers.ts';
 import { errorCode, FaultError, faultOf } from '../model/fault.ts';
-import type { ListedModel } from '../model/model-facts.ts';
+import type { ListedModel } from '../model/models/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
+import { textMask } from '../observe/log/mask-text.ts';
+import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { type LocalServerKind, localModels } from './local-servers.ts';
 import { listUpstreamModels } from './upstream-models.ts';

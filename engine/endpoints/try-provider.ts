@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { defer, map, mergeMap, type Observable, of, toArray } from 'rxjs';
-import { Backpressure } from '../backpressure.ts';
 import { type Answered, Exchange } from '../exchange.ts';
-import { quietLogs } from '../log/logs.ts';
-import { createLossCounter } from '../loss-counter.ts';
 import { FaultError } from '../model/fault.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { foldReply, isFault, type Reply } from '../model/reply.ts';
+import { quietLogs } from '../observe/log/logs.ts';
+import { createLossCounter } from '../observe/loss-counter.ts';
 import { boundReply } from '../operators/bound-answer.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
@@ -15,8 +14,9 @@ import { sequence } from '../operators/rx/sequence.ts';
 import { stages } from '../operators/rx/stages.ts';
 import { transformEvents } from '../operators/transform.ts';
 import { prepare } from '../pipeline.ts';
-import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
+import { Backpressure } from '../runtime/backpressure.ts';
 import { minimalRequest } from './explain.ts';
 
 /** A provider's answer to a test request. */

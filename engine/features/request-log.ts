@@ -1,7 +1,7 @@
 import type { Feature } from '../feature.ts';
 import type { RequestHooks } from '../http/settings.ts';
-import type { Logs } from '../log/logs.ts';
 import { FaultError } from '../model/fault.ts';
+import type { Logs } from '../observe/log/logs.ts';
 import type { RequestRecord } from '../request-record.ts';
 
 /** Logs requests' destinations, failures and losses in the application log, and counts the losses. */

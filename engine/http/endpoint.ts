@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
-import type { Backpressure } from '../backpressure.ts';
-import type { MemoryClaim } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Headers, WireFault } from '../model/protocol.ts';
+import type { Backpressure } from '../runtime/backpressure.ts';
+import type { MemoryClaim } from '../runtime/memory-budget.ts';
 
 /** Formats a fault as the response of a path. */
 export type FormatFault = (fault: Fault, requestId: string) => WireFault;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { MemoryBudget } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
-import { type KeySettings, type OriginGuardSettings, trustedProxies } from './access.ts';
+import { MemoryBudget } from '../runtime/memory-budget.ts';
+import { type KeySettings, type OriginGuardSettings, trustedProxies } from './access/access.ts';
 import { admission } from './admission.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { MemoryClaim } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
 import { backslash, openBrace, openBracket, quote } from '../model/json/json.ts';
+import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
 import { headerValue } from './headers.ts';

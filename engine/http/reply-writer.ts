@@ -1,7 +1,7 @@
 import type { Observable, Observer, Subscription } from 'rxjs';
-import type { Backpressure } from '../backpressure.ts';
 import { clientGone } from '../model/status.ts';
-import { corsHeaders } from './cors.ts';
+import type { Backpressure } from '../runtime/backpressure.ts';
+import { corsHeaders } from './access/cors.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
 import { safeHeaders } from './headers.ts';
 import type { HttpLimits } from './settings.ts';

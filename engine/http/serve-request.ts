@@ -1,9 +1,9 @@
 import type { Observable } from 'rxjs';
-import { Backpressure } from '../backpressure.ts';
-import type { MemoryBudget, MemoryClaim } from '../memory-budget.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
-import { preflightMethod, preflightReply } from './cors.ts';
+import { Backpressure } from '../runtime/backpressure.ts';
+import type { MemoryBudget, MemoryClaim } from '../runtime/memory-budget.ts';
+import { preflightMethod, preflightReply } from './access/cors.ts';
 import type { BodyUse, Endpoint, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
 import { BodyClaim, type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';

@@ -1,4 +1,4 @@
-import type { TrustedProxies } from './access.ts';
+import type { TrustedProxies } from './access/access.ts';
 import type { AccessRules, KeyRefusal } from './admission.ts';
 import type { HttpRouter } from './router.ts';
 

@@ -1,4 +1,4 @@
-import { within } from '../time/within.ts';
+import { within } from '../runtime/within.ts';
 import {
   type BlobValues,
   type Fact,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { RedisClientOptions } from '@redis/client';
-import { within } from '../time/within.ts';
+import { within } from '../runtime/within.ts';
 
 /** How a store is reached. */
 export interface StoreAddress {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
-import { within } from '../time/within.ts';
+import { within } from '../runtime/within.ts';
 import {
   type Blob,
   type BlobValues,

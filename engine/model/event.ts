@@ -1,8 +1,8 @@
-import type { ClientWire } from './client-wires.ts';
 import { type Fault, fail } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 import type { Citation, WireFormat } from './request.ts';
+import type { ClientWire } from './wire/client-wires.ts';
 
 /**
  * Token counts of one answer. The three input counts are disjoint; their sum is the whole prompt.

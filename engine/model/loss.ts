@@ -1,5 +1,5 @@
-import { type FieldNames, fieldPattern, toClientPath } from './client-paths.ts';
 import type { JsonObject } from './json/json.ts';
+import { type FieldNames, fieldPattern, toClientPath } from './wire/client-paths.ts';
 
 /** How a conversion treats a field that it can't represent exactly. */
 type LossOutcome = 'dropped' | 'approximated';

@@ -1,5 +1,3 @@
-import type { FieldNames } from './client-paths.ts';
-import type { ClientWire } from './client-wires.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
 import type { ModelEvent, Usage } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -9,6 +7,8 @@ import type { Machine } from './machine.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
+import type { FieldNames } from './wire/client-paths.ts';
+import type { ClientWire } from './wire/client-wires.ts';
 
 /** One record of a Server-Sent Events stream. */
 export interface SseRecord {

@@ -1,6 +1,6 @@
-import type { ClientWire } from './client-wires.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
+import type { ClientWire } from './wire/client-wires.ts';
 
 /**
  * A model request, independent of protocols. Content consists of content blocks, which can represent all wire formats. Every

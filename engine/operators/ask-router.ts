@@ -1,15 +1,15 @@
 import { catchError, defer, from, map, mergeMap, type Observable, take, throwError, timeout, toArray } from 'rxjs';
 import type { LoadedRouter, OlderQuestion, RouteQuestion } from '../config/custom/load-router.ts';
-import { findDestination } from '../config/destination.ts';
+import { findDestination } from '../config/sections/destination.ts';
 import type { Decoded } from '../exchange.ts';
-import { isSecretParameter } from '../log/mask-text.ts';
 import { FaultError, quoted } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
+import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { OwnRoute } from '../routing/rules/rules.ts';
-import { inStep } from '../time/loop-watch.ts';
+import { inStep } from '../runtime/loop-watch.ts';
 
 const routerStep = 'router module';
 

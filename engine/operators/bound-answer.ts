@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import { Observable } from 'rxjs';
 import type { Limits } from '../config/schema.ts';
 import type { Answered } from '../exchange.ts';
-import type { MemoryClaim } from '../memory-budget.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
-import { inStep } from '../time/loop-watch.ts';
+import { inStep } from '../runtime/loop-watch.ts';
+import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import type { StreamStage } from './rx/stages.ts';
 

@@ -1,14 +1,14 @@
-import { bodyFaults, headerFault } from '../config/call-extras.ts';
+import { bodyFaults, headerFault } from '../config/sections/call-extras.ts';
 import type { Ready, Reconciled } from '../exchange.ts';
-import { isSecretParameter } from '../log/mask-text.ts';
 import { bodyText } from '../model/call-body.ts';
 import { stageFault } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { CallChanges, ProviderCall } from '../model/transformer.ts';
+import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { CallStage } from '../routing/plan/build-stages.ts';
-import { inStep, stageStep } from '../time/loop-watch.ts';
+import { inStep, stageStep } from '../runtime/loop-watch.ts';
 
 type SentCall = Ready['call'];
 

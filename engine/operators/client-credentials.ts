@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Routed } from '../exchange.ts';
-import { gatewayKeyHeader, keyCheck } from '../http/access.ts';
+import { gatewayKeyHeader, keyCheck } from '../http/access/access.ts';
 import { fail } from '../model/fault.ts';
 
 /** Headers in which clients send credentials. */

@@ -6,7 +6,7 @@ import { isJsonObject, isWithinDepth, type JsonObject, keepDigits, withinStack }
 import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
-import type { PassThrough } from '../observer.ts';
+import type { PassThrough } from '../observe/observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
 import { newContext } from './route.ts';

@@ -1,7 +1,7 @@
 import type { Ready } from '../exchange.ts';
-import { exactMask, isSecretParameter } from '../log/mask-text.ts';
 import { cutFault, type Fault } from '../model/fault.ts';
 import { plainLimits } from '../model/rate-limit.ts';
+import { exactMask, isSecretParameter } from '../observe/log/mask-text.ts';
 
 /**
  * Masks the call's credentials in an upstream's fault, however they are encoded, then shortens its texts. Some upstreams repeat credentials

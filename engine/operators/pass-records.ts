@@ -6,7 +6,7 @@ import { closeBrace, parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { readSseRecords } from '../model/sse.ts';
+import { readSseRecords } from '../model/wire/sse.ts';
 import { carriageReturn, isLineEnd, lineFeed } from './bound-answer.ts';
 import type { EndState } from './read-events.ts';
 

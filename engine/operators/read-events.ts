@@ -24,7 +24,7 @@ import {
 import { readJsonInPieces } from '../model/json/long-texts.ts';
 import { Losses } from '../model/loss.ts';
 import { chain } from '../model/machine.ts';
-import { nameStep } from '../time/loop-watch.ts';
+import { nameStep } from '../runtime/loop-watch.ts';
 import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';

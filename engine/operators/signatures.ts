@@ -12,12 +12,12 @@ import {
   type Turn,
   type WireFormat,
 } from '../model/request.ts';
-import { AnswerDigest } from '../reasoning/answer-digest.ts';
-import { CallKeys } from '../reasoning/call-keys.ts';
-import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
-import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
-import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../reasoning/unbroken-tail.ts';
-import { within } from '../time/within.ts';
+import { AnswerDigest } from '../routing/reasoning/answer-digest.ts';
+import { CallKeys } from '../routing/reasoning/call-keys.ts';
+import { recallMs, type SharedSignatureCache } from '../routing/reasoning/shared-signatures.ts';
+import type { CallSignatures, SignatureCache } from '../routing/reasoning/signature-cache.ts';
+import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../routing/reasoning/unbroken-tail.ts';
+import { within } from '../runtime/within.ts';
 import { leaveOutAttribution } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import type { StreamStage } from './rx/stages.ts';

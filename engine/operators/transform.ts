@@ -19,7 +19,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
-import { enterStep, inStep, stageStep } from '../time/loop-watch.ts';
+import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
 import { runCustomStage } from './run-custom-stage.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';

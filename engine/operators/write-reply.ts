@@ -10,8 +10,6 @@ import {
   releaseBody,
 } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
-import { shorten } from '../log/mask-text.ts';
-import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { type JsonObject, withinStack, writeJson } from '../model/json/json.ts';
@@ -22,7 +20,9 @@ import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { clientGone } from '../model/status.ts';
-import { nextStep } from '../time/loop-watch.ts';
+import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
+import { shorten } from '../observe/log/mask-text.ts';
+import { nextStep } from '../runtime/loop-watch.ts';
 import { endInTurn, HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';

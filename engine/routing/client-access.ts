@@ -1,7 +1,7 @@
-import { presetRoute } from '../config/clients.ts';
 import type { Config, NamedClient } from '../config/config.ts';
-import { type Destination, parseDestination } from '../config/destination.ts';
 import { globMatcher } from '../config/glob.ts';
+import { presetRoute } from '../config/sections/clients.ts';
+import { type Destination, parseDestination } from '../config/sections/destination.ts';
 import { fail, quoted } from '../model/fault.ts';
 
 /** What a named client may use; compiled once per configuration. */

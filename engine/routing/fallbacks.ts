@@ -1,6 +1,6 @@
-import { ruleRoute } from '../config/clients.ts';
 import { type Config, fallbackRules, type Pool } from '../config/config.ts';
-import { type Destination, findDestination } from '../config/destination.ts';
+import { ruleRoute } from '../config/sections/clients.ts';
+import { type Destination, findDestination } from '../config/sections/destination.ts';
 import type { Resolution } from './resolve.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { commonFacts } from '../catalogue/known-model.ts';
-import { ruleRoute } from '../config/clients.ts';
 import { type Config, fallbackRules, scenarios } from '../config/config.ts';
+import { referredName } from '../config/env.ts';
+import { ruleRoute } from '../config/sections/clients.ts';
 import {
   type Destination,
   findDestination,
@@ -10,10 +10,10 @@ import {
   parseDestination,
   poolDestination,
   providersOf,
-} from '../config/destination.ts';
-import { referredName } from '../config/env.ts';
-import type { ClientModel } from '../model/model-catalog.ts';
-import type { ModelFacts } from '../model/model-facts.ts';
+} from '../config/sections/destination.ts';
+import type { ClientModel } from '../model/models/model-catalog.ts';
+import type { ModelFacts } from '../model/models/model-facts.ts';
+import { commonFacts } from './catalogue/known-model.ts';
 
 /** The owner of names that the gateway's own rules resolve. */
 const gateway = 'junctor';

@@ -1,6 +1,6 @@
 import type { Pool, Provider } from '../config/config.ts';
-import { type KnownDestinations, type NamedDestination, providersOf } from '../config/destination.ts';
 import { closeNames } from '../config/diagnostics.ts';
+import { type KnownDestinations, type NamedDestination, providersOf } from '../config/sections/destination.ts';
 import { fail, quoted } from '../model/fault.ts';
 
 /** Throws `no-route` for a destination with an unknown provider. `at` is the path of the text that names it. */

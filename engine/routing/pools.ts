@@ -1,5 +1,5 @@
 import type { Config, Pool } from '../config/config.ts';
-import { type Destination, findProvider } from '../config/destination.ts';
+import { type Destination, findProvider } from '../config/sections/destination.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { breakerState } from '../upstream/health/breaker.ts';

@@ -7,7 +7,7 @@ import {
   parseDestination,
   poolDestination,
   providersOf,
-} from '../config/destination.ts';
+} from '../config/sections/destination.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
 import { aliasDestination, destinationName } from './model-names.ts';

@@ -1,4 +1,4 @@
-import type { Across, Metric } from '../metric.ts';
+import type { Across, Metric } from '../observe/metric.ts';
 
 /** What a process can say of the fleet that it belongs to. */
 interface FleetFigures {

@@ -1,8 +1,7 @@
 import { firstValueFrom, map, mergeMap, type Observable, takeWhile, throwError, timeout, toArray } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import { fleetAnswersPath } from '../../admin/fleet.ts';
-import { Backpressure } from '../backpressure.ts';
-import { isLoopback } from '../config/service-settings.ts';
+import { isLoopback } from '../config/sections/service-settings.ts';
 import { HistoryReading } from '../features/history/questions.ts';
 import type { MachineAnswers } from '../features/history/recent-answers.ts';
 import type { MachinesHeard } from '../features/record/schema.ts';
@@ -11,6 +10,7 @@ import type { Sealer } from '../hub/seal.ts';
 import { fail } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
+import { Backpressure } from '../runtime/backpressure.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Fleet, FleetMember } from './fleet.ts';

@@ -9,12 +9,12 @@ import type { HubStore } from '../hub/contract.ts';
 import { Hub } from '../hub/hub.ts';
 import { RedisStore, type StoreChange } from '../hub/redis-store.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
-import type { AppLog } from '../log/logs.ts';
 import { errorCode } from '../model/fault.ts';
 import { type JsonObject, parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
+import type { AppLog } from '../observe/log/logs.ts';
 import { version } from '../paths.ts';
-import { steadyClock } from '../time/steady-clock.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
 
 /** Opens the store that several machines share. Throws a message for users. */
 export const openFleetStore = (

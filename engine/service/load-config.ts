@@ -1,9 +1,9 @@
-import { chooseModels } from '../config/choose-models.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import type { Environment } from '../config/env.ts';
-import { firstRun, type KnownVendor } from '../config/first-run.ts';
+import { firstRun, type KnownVendor } from '../config/files/first-run.ts';
 import { configFile, readConfig } from '../config/read.ts';
+import { chooseModels } from '../config/sections/choose-models.ts';
 import { validateConfig } from '../config/validate.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Format } from '../model/transformer.ts';

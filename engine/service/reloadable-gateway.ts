@@ -3,9 +3,9 @@ import type { Config, RouterModule, TransformerEntry } from '../config/config.ts
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
 import { type Finding, formatFinding, formatFindings } from '../config/diagnostics.ts';
 import { quoteReferences } from '../config/env.ts';
+import { ConfigStore } from '../config/files/store.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
-import { ConfigStore } from '../config/store.ts';
 import { validateDraft } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
-import { type SteadyClock, steadyClock } from '../time/steady-clock.ts';
+import { type SteadyClock, steadyClock } from '../runtime/steady-clock.ts';
 import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';

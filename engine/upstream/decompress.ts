@@ -1,8 +1,8 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Observable, type OperatorFunction, throwError } from 'rxjs';
-import type { Backpressure, Pausable } from '../backpressure.ts';
 import { FaultError } from '../model/fault.ts';
+import type { Backpressure, Pausable } from '../runtime/backpressure.ts';
 import { garbled, tooMuch } from './faults.ts';
 import type { UpstreamAnswer } from './upstreams.ts';
 import { decompressZstd } from './zstd.ts';

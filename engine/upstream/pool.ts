@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../time/steady-clock.ts';
+import type { SteadyClock } from '../runtime/steady-clock.ts';
 import { Connection } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 

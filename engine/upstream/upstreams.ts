@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
-import type { Backpressure } from '../backpressure.ts';
 import type { CallBody } from '../model/call-body.ts';
 import type { Headers } from '../model/protocol.ts';
+import type { Backpressure } from '../runtime/backpressure.ts';
 import type { PoolStats } from './pool.ts';
 
 /** One request to an upstream. */

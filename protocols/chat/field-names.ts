@@ -1,4 +1,4 @@
-import type { FieldNames } from '../../engine/model/client-paths.ts';
+import type { FieldNames } from '../../engine/model/wire/client-paths.ts';
 
 /** This protocol's names for the paths in losses. */
 export const fieldNames: FieldNames = {

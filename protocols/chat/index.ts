@@ -6,17 +6,17 @@ import type { ModelRequest } from '../../engine/model/request.ts';
 import { type KnownModels, traitsByModel } from '../../engine/model/transformer.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request.ts';
-import { decodeStream, isFailure, isUsageRecord, readEnd } from './decode-stream.ts';
+import { decodeReply } from './decode-reply/decode-reply.ts';
+import { decodeStream, isFailure, isUsageRecord, readEnd } from './decode-reply/decode-stream.ts';
+import { plainUsage } from './decode-reply/plain-usage.ts';
+import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request/decode-request.ts';
 import { type ChatDialect, searchModels } from './dialect.ts';
 import { encodeBreak, encodeFault } from './encode-fault.ts';
-import { loopForbidsThinking } from './encode-reasoning.ts';
-import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
-import { encodeStream } from './encode-stream.ts';
+import { encodeReply } from './encode-reply/encode-reply.ts';
+import { encodeStream } from './encode-reply/encode-stream.ts';
+import { loopForbidsThinking } from './encode-request/encode-reasoning.ts';
+import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
-import { plainUsage } from './plain-usage.ts';
 
 export {
   type ChatDialect,

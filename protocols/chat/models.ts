@@ -5,8 +5,8 @@ import {
   type ClientModels,
   noVendorModels,
   type VendorModels,
-} from '../../engine/model/model-catalog.ts';
-import type { ModelFacts } from '../../engine/model/model-facts.ts';
+} from '../../engine/model/models/model-catalog.ts';
+import type { ModelFacts } from '../../engine/model/models/model-facts.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 import { encodeFault } from './encode-fault.ts';

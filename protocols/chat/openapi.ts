@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ChatRequest } from './schema-request.ts';
+import { ChatRequest } from './decode-request/schema-request.ts';
 
 const orNull = Type.Union([Type.String(), Type.Null()]);
 

@@ -1,7 +1,7 @@
 import { type FinishReason, promptTokens, type Usage } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
-import { WireUsage } from './schema-reply.ts';
+import { WireUsage } from './decode-reply/schema-reply.ts';
 
 /** A reply's contents, which say more than the upstream's finish reason. */
 interface Held {

@@ -1,9 +1,9 @@
 import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { decodeFault } from './decode-fault.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeStream } from './decode-stream.ts';
+import { decodeReply } from './decode-reply/decode-reply.ts';
+import { decodeStream } from './decode-reply/decode-stream.ts';
 import type { GeminiOptions } from './dialect.ts';
-import { encodeRequest } from './encode-request.ts';
+import { encodeRequest } from './encode-request/encode-request.ts';
 import { wireFormat } from './tool-names.ts';
 
 export { geminiModelList } from './models.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { noVendorModels, type VendorModels } from '../../engine/model/model-catalog.ts';
+import { noVendorModels, type VendorModels } from '../../engine/model/models/model-catalog.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 

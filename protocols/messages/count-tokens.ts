@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { decodeCountRequest } from './decode-request.ts';
+import { decodeCountRequest } from './decode-request/decode-request.ts';
 
 /** Tokens of the vendor's instructions for tools. Recorded: 518, or 584 with a forced call. */
 const toolInstructions = 550;

@@ -1,24 +1,24 @@
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, Headers, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
-import { recordType } from '../../engine/model/sse.ts';
+import { recordType } from '../../engine/model/wire/sse.ts';
 import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request.ts';
-import { decodeStream, reportedError } from './decode-stream.ts';
+import { decodeReply } from './decode-reply/decode-reply.ts';
+import { decodeStream, reportedError } from './decode-reply/decode-stream.ts';
+import { plainUsage } from './decode-reply/plain-usage.ts';
+import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request/decode-request.ts';
 import { type MessagesServer, messagesTraits } from './dialect.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
-import { historyForbidsThinking } from './encode-reasoning.ts';
-import { encodeReply } from './encode-reply.ts';
-import { boundOutput, encodeRequest } from './encode-request.ts';
-import { encodeStream } from './encode-stream.ts';
+import { encodeReply } from './encode-reply/encode-reply.ts';
+import { encodeStream } from './encode-reply/encode-stream.ts';
+import { historyForbidsThinking } from './encode-request/encode-reasoning.ts';
+import { boundOutput, encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
 import { expressRequest } from './other-wires/express-request.ts';
-import { plainUsage } from './plain-usage.ts';
 import { refusesReasoning } from './refuses-reasoning.ts';
 
-export { bindingBetaOf } from './encode-reasoning.ts';
+export { bindingBetaOf } from './encode-request/encode-reasoning.ts';
 export { messagesModelList } from './models.ts';
 
 /**

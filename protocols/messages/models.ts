@@ -6,7 +6,7 @@ import {
   type ClientModels,
   noVendorModels,
   type VendorModels,
-} from '../../engine/model/model-catalog.ts';
+} from '../../engine/model/models/model-catalog.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 import { encodeFault } from './encode-fault.ts';

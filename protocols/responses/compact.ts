@@ -1,4 +1,4 @@
-import { decodePartialRequest } from './decode-request.ts';
+import { decodePartialRequest } from './decode-request/decode-request.ts';
 
 /** The vendor's compaction endpoint. Source: OpenAI API reference, "Compact a response". */
 export const responsesCompaction = {

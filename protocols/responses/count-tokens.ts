@@ -1,7 +1,7 @@
 import { unsupported } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { decodePartialRequest, serverState } from './decode-request.ts';
+import { decodePartialRequest, serverState } from './decode-request/decode-request.ts';
 
 /** Token counting in this protocol. Source: OpenAI API reference, "Get input token counts". */
 export const responsesCounting = {

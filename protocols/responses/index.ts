@@ -1,19 +1,19 @@
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
-import { recordType } from '../../engine/model/sse.ts';
 import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
+import { recordType } from '../../engine/model/wire/sse.ts';
 import { decodeFault } from './decode-fault.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, ownWireField } from './decode-request.ts';
-import { decodeStream } from './decode-stream.ts';
+import { decodeReply } from './decode-reply/decode-reply.ts';
+import { decodeStream } from './decode-reply/decode-stream.ts';
+import { decodeRequest, ownWireField } from './decode-request/decode-request.ts';
 import { callIdForm, responsesTraits } from './dialect.ts';
 import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
-import { holdsPackedSignature } from './encode-reasoning.ts';
-import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
-import { encodeStream } from './encode-stream.ts';
+import { encodeReply } from './encode-reply/encode-reply.ts';
+import { encodeStream } from './encode-reply/encode-stream.ts';
+import { holdsPackedSignature } from './encode-request/encode-reasoning.ts';
+import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
 
 export { openAiModels } from './dialect.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Body } from './schema-request.ts';
+import { Body } from './decode-request/schema-request.ts';
 
 const orNull = Type.Union([Type.String(), Type.Null()]);
 

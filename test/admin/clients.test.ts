@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { hashedKey } from '../../engine/config/clients.ts';
+import { hashedKey } from '../../engine/config/sections/clients.ts';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from '../engine/features/clients/rig.ts';
 
 test('GET /api/clients tells limits, what is left and use, but neither keys nor digests', async (t) => {

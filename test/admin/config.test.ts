@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { concat, concatMap, defer, delay, from, map, of } from 'rxjs';
-import { configRoutes } from '../../admin/config.ts';
+import { configRoutes } from '../../admin/config/config.ts';
 import { formatFault } from '../../admin/endpoint.ts';
 import type { HttpRoute } from '../../engine/http/router.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '../engine/config/store-rig.ts';
+import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '../engine/config/files/store-rig.ts';
 import { jsonOf, type Rig, serveRoutes } from './rig.ts';
 
 const serve = async (

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const secret = 'a-secret-of-the-provider';
 

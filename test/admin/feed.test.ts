@@ -3,15 +3,15 @@ import { appendFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { Backpressure } from '../../engine/backpressure.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
-import { MemoryBudget } from '../../engine/memory-budget.ts';
-import { chatReply } from '../support/chat-stream.ts';
-import { addressIn, commandRig } from '../support/command.ts';
+import { Backpressure } from '../../engine/runtime/backpressure.ts';
+import { MemoryBudget } from '../../engine/runtime/memory-budget.ts';
 import { startGateway } from '../support/gateway.ts';
+import { addressIn, commandRig } from '../support/processes/command.ts';
+import { connectToWorkers } from '../support/processes/workers.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
-import { connectToWorkers } from '../support/workers.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const adminKey = 'the-key-of-the-administrator';
 

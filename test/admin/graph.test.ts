@@ -1,9 +1,9 @@
 import test from 'ava';
 import { request } from 'undici';
-import { clientWires } from '../../engine/model/client-wires.ts';
-import { chatReply } from '../support/chat-stream.ts';
+import { clientWires } from '../../engine/model/wire/client-wires.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** Two stages that leave their names in the request and in the answer, in the order in which they run. */
 const marking = (name: string): string => `

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { HistoryPage } from '../../engine/features/record/schema.ts';
-import { chatReply } from '../support/chat-stream.ts';
-import { addressIn, commandRig } from '../support/command.ts';
 import { startGateway } from '../support/gateway.ts';
+import { addressIn, commandRig } from '../support/processes/command.ts';
+import { connectToWorkers } from '../support/processes/workers.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
-import { connectToWorkers } from '../support/workers.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const secret = 'the-secret-of-the-provider';
 const adminKey = 'the-key-of-the-administrator';

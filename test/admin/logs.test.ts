@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
 import { logRoutes, sendLog } from '../../admin/logs.ts';
-import { Backpressure } from '../../engine/backpressure.ts';
-import { type Logs, quietLogs } from '../../engine/log/logs.ts';
-import { openLogs } from '../../engine/log/open-logs.ts';
+import { type Logs, quietLogs } from '../../engine/observe/log/logs.ts';
+import { openLogs } from '../../engine/observe/log/open-logs.ts';
+import { Backpressure } from '../../engine/runtime/backpressure.ts';
 import { until } from '../support/until.ts';
 import { apiKey, jsonOf, type Rig, serveRoutes, temporaryFolder } from './rig.ts';
 

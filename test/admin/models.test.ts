@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { modelListPaths } from '../../admin/models.ts';
-import { createCatalogue } from '../../engine/catalogue/catalogue.ts';
+import { modelListPaths } from '../../admin/config/models.ts';
 import type { Config } from '../../engine/config/config.ts';
+import { createCatalogue } from '../../engine/routing/catalogue/catalogue.ts';
 import { compileAccess } from '../../engine/routing/client-access.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
 import { chatModels } from '../../protocols/chat/models.ts';

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { ServiceState } from '../../admin/schema.ts';
 import { chooseServer } from '../../engine/http/choose-server.ts';
 import { startGateway } from '../support/gateway.ts';
-import { recordedAnswer, startUpstream } from '../support/upstream.ts';
+import { recordedAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 test('a service inside another program says that it cannot restart itself, and which process it is', async (t) => {
   const { baseUrl, home, stop } = await startGateway({ Providers: [], APIKEY: 'a-key-of-mine' });

@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { HistoryPage, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 2_000 };
 

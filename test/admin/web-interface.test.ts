@@ -6,11 +6,11 @@ import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { uiRoutes } from '../../admin/ui.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { misfitsOf } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type Script, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type Script, startUpstream } from '../support/upstreams/upstream.ts';
 import { serveRoutes } from './rig.ts';
 
 const key = 'the-key-of-the-service';

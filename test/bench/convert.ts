@@ -1,14 +1,14 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import type { ClientProtocol, SseRecord, UpstreamProtocol } from '../../engine/model/protocol.ts';
-import { readSseRecords } from '../../engine/model/sse.ts';
+import { readSseRecords } from '../../engine/model/wire/sse.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
 import { formats } from '../../transformers/index.ts';
 import { replyContext } from '../support/context.ts';
 import { recordsOf } from '../support/events.ts';
-import { recordingsOf } from '../support/recordings.ts';
+import { recordingsOf } from '../support/upstreams/recordings.ts';
 
 /** What one pair of protocols costs, in microseconds of CPU time per record of the upstream's. */
 export interface ConversionCost {

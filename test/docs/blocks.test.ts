@@ -5,15 +5,15 @@ import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { target } from '../../docs/examples/my-gateway.ts';
-import { createProgram } from '../../engine/cli/commands.ts';
+import { createProgram } from '../../engine/cli/commands/commands.ts';
 import { parseConfig } from '../../engine/config/parse.ts';
 import { ConfigFile } from '../../engine/config/schema.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { readOptions } from '../bench/options.ts';
-import { chatReply, chatStream } from '../support/chat-stream.ts';
-import { addressIn, bin, commandRig } from '../support/command.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { addressIn, bin, commandRig } from '../support/processes/command.ts';
+import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 // Every block of the README and of the pages for users is run or checked; one of a language without a rule fails.
 

@@ -5,11 +5,11 @@ import { request } from 'undici';
 import maskWords from '../../docs/examples/mask-words.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { runWhole } from '../../engine/model/machine.ts';
-import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { replyContext } from '../support/context.ts';
 import { checkEvents } from '../support/events.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** The examples as they stand, put into a configuration's folder that has nothing else. */
 const withExample = async (

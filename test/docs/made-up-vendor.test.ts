@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { request } from 'undici';
 import { hillside } from '../../docs/examples/made-up-vendor.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const source = await readFile(new URL('../../docs/examples/made-up-vendor.ts', import.meta.url), 'utf8');
 

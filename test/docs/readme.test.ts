@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { parseConfig } from '../../engine/config/parse.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { request } from 'undici';
 import { countSlowRequests } from '../../docs/examples/slow-requests.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 test('the example of a feature has at most 40 lines, counts requests, and shows them in a metric and a route', async (t) => {
   const source = await readFile(new URL('../../docs/examples/slow-requests.ts', import.meta.url), 'utf8');

@@ -12,7 +12,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
 import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
 import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
-import { jsonAnswer, recordedAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, recordedAnswer, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 import { chatVendor } from '../support/vendors/chat.ts';
 import { serveVendor } from '../support/vendors/serve-vendor.ts';
 

@@ -92,7 +92,7 @@ test('each regular expression of the sources is in the list, and the list has no
 test('no regular expression is made from a text at run time, but for two in the web interface', (t) => {
   t.deepEqual(made, [
     // The patterns of the service's own configuration schema.
-    'ui/src/config/schema-faults.ts: new RegExp(pattern, "u")',
+    'ui/src/config/fields/schema-faults.ts: new RegExp(pattern, "u")',
     // A text that is searched for, with every sign escaped.
     'ui/src/pages/logs/log-filter.ts: new RegExp(text.replace(/[\\\\^$.*+?()[\\]{}|]/g, "\\\\$&"), "i")',
   ]);

@@ -19,40 +19,43 @@ const many = (pump: string) => ({ pump });
 
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
-  'admin/config.ts': [foreign(/^W\//)],
+  'admin/config/config.ts': [foreign(/^W\//)],
   'admin/endpoint.ts': [foreign(/^\d{1,16}$/, many('0'))],
-  'admin/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
+  'admin/requests/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/content-coding.ts': [foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a')],
   'admin/ui-files.ts': [own(/-[\w-]{8}\.\w+$/), own(/^text|json|svg|wasm|x-icon/)],
-  'engine/cli/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
-  'engine/cli/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
+  'engine/cli/commands/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
+  'engine/cli/commands/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
-  'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
-  'engine/cli/service-variables.ts': [own(/['\x00-\x1f\x7f]/), own(/^\s{0,8}(?:export )?([A-Za-z_]\w{0,200})=/)],
-  'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
-  'engine/cli/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
+  'engine/cli/machine/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
+  'engine/cli/machine/service-variables.ts': [
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
+    own(/['\x00-\x1f\x7f]/),
+    own(/^\s{0,8}(?:export )?([A-Za-z_]\w{0,200})=/),
+  ],
+  'engine/cli/machine/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
+  'engine/cli/commands/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
   'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
-  'engine/config/backups.ts': [
+  'engine/config/files/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
     own(/[:.]/g),
   ],
-  'engine/config/check-address.ts': [foreign(/\/$/)],
-  'engine/config/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
-  'engine/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
+  'engine/config/sections/check-address.ts': [foreign(/\/$/)],
+  'engine/config/sections/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
+  'engine/routing/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
   'engine/features/clients/usage-files.ts': [
     foreign(/^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/, '1-1.', many('1')),
     foreign(/^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
   ],
-  'engine/config/clients.ts': [
+  'engine/config/sections/clients.ts': [
     foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
     foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
-  'engine/config/telemetry.ts': [own(/^https?:$/), own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e]*$/)],
-  'engine/config/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
-  'engine/config/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
+  'engine/config/sections/telemetry.ts': [own(/^https?:$/), own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e]*$/)],
+  'engine/config/sections/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
+  'engine/config/sections/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
     own(/[?&]junctor-load=(\d+)/),
     own(/^junctor\/transformer$/),
@@ -72,17 +75,17 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-'),
     foreign(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '"a', many('\\"'), '\\'),
   ],
-  'engine/config/file.ts': [own(/\.[cm]?[jt]s$/)],
-  'engine/config/write-atomically.ts': [
+  'engine/config/files/file.ts': [own(/\.[cm]?[jt]s$/)],
+  'engine/config/files/write-atomically.ts': [
     foreign(/^(.{1,200})\.(\d{1,10})\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/, 'a', many('.1'), '.tm'),
   ],
-  'engine/config/host-lists.ts': [
+  'engine/config/sections/host-lists.ts': [
     foreign(/^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,254})(?::\d{1,5})?$/i, many('a')),
     foreign(/^[a-z][a-z0-9+.-]{0,40}:\/\/[^\s/?#@*\\]{1,254}$/i, 'a://', many('a')),
     foreign(/^https?:/i, many('h')),
   ],
   'engine/config/parse.ts': [foreign(/^\uFEFF/), foreign(/(?<=[a-z])(?=[A-Z])/g), foreign(/\r\n|\n|\r/)],
-  'engine/config/providers.ts': [
+  'engine/config/sections/providers.ts': [
     foreign(/^\s*\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\s*$/, ' $a', many('a'), '-'),
     foreign(/^https?:$/),
   ],
@@ -98,7 +101,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '\n',
     ),
   ],
-  'engine/config/service-settings.ts': [
+  'engine/config/sections/service-settings.ts': [
     foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),
     foreign(/^\[(.*)\]$/),
     foreign(/[.[]/),
@@ -107,18 +110,18 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/%.*$/s, many('a')),
     foreign(/^::ffff:7f[0-9a-f]{2}:/),
   ],
-  'engine/config/transformers.ts': [own(/\.[cm]?[jt]s$/)],
+  'engine/config/sections/transformers.ts': [own(/\.[cm]?[jt]s$/)],
   'engine/endpoints/growing-prefix.ts': [foreign(/^(?:reasoning|[a-z_]{1,40}_call)$/, many('a'))],
   'engine/endpoints/count-tokens.ts': [foreign(/(?<!\/)\/*$/, many('/'), '\n')],
   'engine/endpoints/upstream-models.ts': [
     foreign(/\?.*/, many('?')),
     foreign(/^\/v\d[^/]*(?=\/)/, '/v0', many('0'), '😀'),
   ],
-  'engine/http/access.ts': [
+  'engine/http/access/access.ts': [
     foreign(/^bearer +(.*)$/is, 'bearer', many(' '), 'a', '😀'),
     foreign(/^(https?):\/\/([^/]+)$/i, 'https://', many('a'), '😀'),
   ],
-  'engine/http/host-name.ts': [
+  'engine/http/access/host-name.ts': [
     foreign(/^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,254}))(?::([0-9]{1,5}))?$/i, many('a')),
     foreign(/\.$/),
     foreign(/^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/),
@@ -135,11 +138,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[^\x00-\xff]/gu),
   ],
   'engine/http/router.ts': [foreign(/[/\\\0]/)],
-  'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
+  'engine/config/sections/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
-  'engine/log/log-policy.ts': [own(/^junctor-\d{14}\.log$/)],
-  'engine/log/mask-text.ts': [
+  'engine/observe/log/log-policy.ts': [own(/^junctor-\d{14}\.log$/)],
+  'engine/observe/log/mask-text.ts': [
     own(/%[\dA-F]{2}/g),
     own(/={1,2}$/),
     foreign(
@@ -170,9 +173,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/tokens?$|^(?:key|auth|sig)$/),
     foreign(/[^a-z0-9]/g),
   ],
-  'engine/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
+  'engine/observe/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
   'engine/routing/rules/request-facts.ts': [foreign(/^\/preset\/[^/]*/, '/preset/', many('a'))],
-  'engine/model/client-paths.ts': [
+  'engine/model/wire/client-paths.ts': [
     foreign(/\[\d+\]/g),
     foreign(/[^\x21-\x7e]|[,;*]/g),
     foreign(/\.|(?=\[\d+\])/),
@@ -215,7 +218,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[eE]/),
   ],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
-  'engine/model/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
+  'engine/model/models/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
   'engine/model/rate-limit.ts': [
     foreign(/^-?\d+(?:\.\d+)?$/, many('1'), '-'),
@@ -224,7 +227,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/),
   ],
   'engine/model/record-losses.ts': [foreign(/^[a-z_]{1,64}$/, many('a'))],
-  'engine/model/sse.ts': [
+  'engine/model/wire/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
   ],
@@ -291,7 +294,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Z][a-z]{2,8},? /),
     foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a'),
   ],
-  'engine/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
+  'engine/routing/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),
     foreign(/^(?:[a-z]+[-/])?(junctor-.+)$/i, 'a', many('a'), '!'),
@@ -332,20 +335,20 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/^\[|\]$/g),
   ],
   'engine/upstream/url.ts': [own(/^\[|\]$/g), foreign(/^v\d+(\.\d+)?([a-z]+\d*)?$/, 'v0.', many('00'), '\n')],
-  'protocols/chat/decode-content.ts': [foreign(/^data:/i)],
+  'protocols/chat/decode-request/decode-content.ts': [foreign(/^data:/i)],
   'protocols/chat/decode-fault.ts': [
     foreign(/^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/, many('x-ratelimit-'), '\n'),
   ],
   'protocols/chat/dialect.ts': [foreign(/^[\s\S]{1,64}$/, many('a')), foreign(/^gpt-.*search/)],
-  'protocols/chat/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
-  'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
-  'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
+  'protocols/chat/encode-request/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
+  'protocols/chat/encode-reply/encode-reply.ts': [foreign(/^chatcmpl-./)],
+  'protocols/chat/encode-request/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
   'protocols/chat/index.ts': [
     foreign(/\[DONE\]|"error"|"finish_reason": ?"|"(?:base_resp|code)":/, many('"finish_reason": ')),
     foreign(/"choices":\s{0,9}\[\s{0,9}\]/, many('"choices": [ ')),
   ],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
-  'protocols/gemini/known-keywords.ts': [foreign(/^#\/definitions\//)],
+  'protocols/gemini/tool-schema/known-keywords.ts': [foreign(/^#\/definitions\//)],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),
     foreign(/billing/i),
@@ -367,7 +370,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^gemini-4-carbon/),
     foreign(/^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3(?!\d).*(?:tts|audio|live)/, 'gemini-3', many('-imag')),
   ],
-  'protocols/gemini/encode-media.ts': [
+  'protocols/gemini/encode-request/encode-media.ts': [
     foreign(/^files\/[\w-]+$/, 'files/', many('a'), ' '),
     foreign(
       /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/|https:\/\/(?:www\.)?youtube\.com\/watch\?|https:\/\/youtu\.be\/)/i,
@@ -375,8 +378,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:text|audio|video)\//),
     foreign(/\.(\w+)$/, many('.a'), '-'),
   ],
-  'protocols/gemini/encode-tool-result.ts': [foreign(/^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/)],
-  'protocols/gemini/encode-tools.ts': [
+  'protocols/gemini/encode-request/encode-tool-result.ts': [
+    foreign(/^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/),
+  ],
+  'protocols/gemini/encode-request/encode-tools.ts': [
     foreign(/^(?:bash|text_editor|computer|memory)_\d/),
     foreign(/^web_fetch/),
     foreign(/^code_(?:execution|interpreter)/),
@@ -402,23 +407,23 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/),
   ],
-  'protocols/messages/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
-  'protocols/messages/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
+  'protocols/messages/encode-request/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
+  'protocols/messages/encode-request/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'protocols/messages/index.ts': [foreign(/message_stop|"error"|event: ?error/, many('event: '))],
   'protocols/messages/other-wires/block-uses.ts': [foreign(/_tool_(?:use|result|listing)$/, many('_tool_use'))],
   'protocols/messages/other-wires/tool-uses.ts': [foreign(/_\d{6,8}$/, many('_1234567'))],
-  'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
+  'protocols/messages/decode-request/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
   'protocols/messages/reply-end.ts': [foreign(/^msg_./), foreign(/^\d{1,15}$/, many('0'), 'a')],
   'protocols/messages/tool-names.ts': [
     foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a')),
     foreign(/^[a-zA-Z0-9_-]+$/, many('a'), '.'),
   ],
-  'protocols/responses/custom-input.ts': [
+  'protocols/responses/encode-reply/custom-input.ts': [
     foreign(/^\s*\{\s*"input"\s*:\s*"/, ' {', many(' '), 'a'),
     foreign(/\s+/g, many('a'), '\n'),
   ],
-  'protocols/responses/decode-content.ts': [foreign(/^data:/i), foreign(/;base64$/i)],
+  'protocols/responses/decode-request/decode-content.ts': [foreign(/^data:/i), foreign(/;base64$/i)],
   'protocols/responses/decode-fault.ts': [
     foreign(/invalid_api_key|authentication/),
     foreign(/insufficient_quota|billing/),
@@ -426,11 +431,13 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/overloaded|service_unavailable|slow_down/),
     foreign(/invalid_prompt|invalid_request|invalid_image|policy/),
   ],
-  'protocols/responses/decode-opaque.ts': [foreign(/_(output|response)$/)],
-  'protocols/responses/decode-agent-items.ts': [foreign(/^gAAAA\S*$/, 'gAAAA', many('A'), ' ')],
-  'protocols/responses/tool-item-queue.ts': [foreign(/^input\[(\d{1,9})\]/, 'input[', many('0'))],
-  'protocols/responses/decode-reply.ts': [foreign(/queued|in_progress/)],
-  'protocols/responses/decode-stream.ts': [foreign(/^response\.(output_|refusal|function_call|custom_tool|reasoning)/)],
+  'protocols/responses/decode-request/decode-opaque.ts': [foreign(/_(output|response)$/)],
+  'protocols/responses/decode-request/decode-agent-items.ts': [foreign(/^gAAAA\S*$/, 'gAAAA', many('A'), ' ')],
+  'protocols/responses/encode-request/tool-item-queue.ts': [foreign(/^input\[(\d{1,9})\]/, 'input[', many('0'))],
+  'protocols/responses/decode-reply/decode-reply.ts': [foreign(/queued|in_progress/)],
+  'protocols/responses/decode-reply/decode-stream.ts': [
+    foreign(/^response\.(output_|refusal|function_call|custom_tool|reasoning)/),
+  ],
   'protocols/responses/dialect.ts': [
     foreign(/^[\s\S]{0,64}$/, many('a')),
     foreign(/^(?:o\d|gpt-\d|chatgpt-|codex-)/),
@@ -444,17 +451,20 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\r\n|\n|\r/),
     foreign(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g, many(',         ')),
   ],
-  'protocols/responses/encode-content.ts': [foreign(/^(input|instructions|tools)\b/), foreign(/[/+]/)],
-  'protocols/responses/encode-request.ts': [
+  'protocols/responses/encode-request/encode-content.ts': [foreign(/^(input|instructions|tools)\b/), foreign(/[/+]/)],
+  'protocols/responses/encode-request/encode-request.ts': [
     foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'), ' '),
     foreign(/^[\s\S]{1,64}$/, many('a')),
   ],
-  'protocols/responses/encode-tools.ts': [foreign(/^code_execution/), foreign(/^(bash|text_editor|computer|memory)_/)],
+  'protocols/responses/encode-request/encode-tools.ts': [
+    foreign(/^code_execution/),
+    foreign(/^(bash|text_editor|computer|memory)_/),
+  ],
   'protocols/responses/index.ts': [
     foreign(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, '00000000', many('-0000')),
     foreign(/response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, many('response.')),
   ],
-  'protocols/responses/response-object.ts': [foreign(/^resp_./)],
+  'protocols/responses/encode-reply/response-object.ts': [foreign(/^resp_./)],
   'protocols/responses/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'transformers/enhancetool/coerce.ts': [
     foreign(/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/, many('1'), 'a'),
@@ -522,34 +532,34 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\s*\{\s*(?:\w+|"\w+"|'\w+')\s*:\s*(["'])/, ' {', many(' '), '\n'),
     foreign(/\s+/g, many('a')),
   ],
-  'ui/src/api/sse-records.ts': [
+  'ui/src/api/requests/sse-records.ts': [
     foreign(/\r\n\r\n|\n\n|\r\r/),
     foreign(/\r\n|\n|\r/),
     foreign(/^([^:]*)(?:: ?(.*))?$/s, many('a'), '😀'),
   ],
   'ui/src/api/text-list-reader.ts': [foreign(/[[,]"[^"\\]*(?:\\.[^"\\]*)*"/y, ',"a\\a', many('\n'), '\n')],
   'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
-  'ui/src/config/hide-typed.ts': [
+  'ui/src/config/fields/hide-typed.ts': [
     foreign(/key$|token|secret|passw|authorization|cookie|credential/i),
     foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),
   ],
-  'ui/src/config/quantity-field.tsx': [
+  'ui/src/config/fields/quantity-field.tsx': [
     own(/^(?:Milliseconds|Minutes|Days) /),
     own(/^Bytes /),
     own(/,? in milliseconds/),
   ],
-  'ui/src/config/shown-faults.ts': [own(/[.[\]]+/)],
+  'ui/src/config/fields/shown-faults.ts': [own(/[.[\]]+/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
-  'ui/src/config/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
+  'ui/src/config/fields/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
     own(/^(?:\$(?:\w*|\{\w*\}?))?$/),
   ],
-  'ui/src/config/schema-form.tsx': [own(/^\d{1,15}$/)],
-  'ui/src/config/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
-  'ui/src/config/wanted-field.ts': [foreign(/^\w+/, many('a'))],
+  'ui/src/config/fields/schema-form.tsx': [own(/^\d{1,15}$/)],
+  'ui/src/config/draft/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
+  'ui/src/config/fields/wanted-field.ts': [foreign(/^\w+/, many('a'))],
   'ui/src/pages/connect/check-client.ts': [own(/[,;]/)],
   'ui/src/pages/connect/clients/shell.ts': [own(/^[\w@%+=:,./-]+$/)],
   'ui/src/pages/logs/log-filter.ts': [foreign(/[\\^$.*+?()[\]{}|]/g)],
@@ -562,15 +572,15 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/settings/add-client.tsx': [own(/\s+/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
   'ui/src/config/models.ts': [own(/,\s*/)],
-  'ui/src/pages/overview/line-layout.ts': [own(/\d+/)],
-  'ui/src/parts/field.tsx': [own(/^\$\{?\w*\}?$/)],
+  'ui/src/pages/overview/drawing/line-layout.ts': [own(/\d+/)],
+  'ui/src/parts/controls/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
   'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],
-  'ui/src/parts/whole-names.tsx': [foreign(/(?<=[\s,/])/, many('/'))],
-  'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
+  'ui/src/parts/text/whole-names.tsx': [foreign(/(?<=[\s,/])/, many('/'))],
+  'ui/src/parts/text/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
   'ui/src/stream/compose-conversation.ts': [
     foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),
   ],
   'ui/src/router/route.ts': [own(/^#/), own(/\/$/)],
-  'ui/src/shell/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
+  'ui/src/shell/dialogs/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
 };

@@ -1,5 +1,5 @@
-import type { ClientWire } from '../../engine/model/client-wires.ts';
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
+import type { ClientWire } from '../../engine/model/wire/client-wires.ts';
 
 /** Bodies of one client protocol that grow with a count in one way each. */
 type HostileBodies = Readonly<Record<string, (count: number) => JsonObject>>;

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { maskUrl, textMask } from '../../engine/log/mask-text.ts';
 import { replaceMember } from '../../engine/model/json/replace-member.ts';
 import { runWhole } from '../../engine/model/machine.ts';
 import { TaggedText } from '../../engine/model/reasoning/tagged-text.ts';
-import { readSseRecords } from '../../engine/model/sse.ts';
+import { readSseRecords } from '../../engine/model/wire/sse.ts';
+import { maskUrl, textMask } from '../../engine/observe/log/mask-text.ts';
 import { replyContext } from '../support/context.ts';
 import { flat, growsLinearly } from './cpu.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { FaultError } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { clientOf, convert, targets } from '../losses/pairs.ts';
+import { clientOf, convert, targets } from '../conversions/losses/pairs.ts';
 import { growsLinearly } from './cpu.ts';
 import { hostileRequests } from './hostile-requests.ts';
 

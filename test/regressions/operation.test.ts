@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type Script, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type Script, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** A gateway before a scripted upstream that several providers name. */
 const open = async (t: ExecutionContext, script: Script, config: (url: string) => object, file?: string) => {

@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { request } from 'undici';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { startGateway } from '../support/gateway.ts';
-import { type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { type Script, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
 import { type ClientName, clients } from './rig.ts';
 
 /** What a client gets over HTTP. */

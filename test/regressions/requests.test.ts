@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { jsonAnswer } from '../support/upstream.ts';
+import { jsonAnswer } from '../support/upstreams/upstream.ts';
 import { overGateway } from './over-gateway.ts';
 import { at, type ClientName, clientNames, hear, send } from './rig.ts';
 import { candidate } from './vendor-words.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { recordingsOf } from '../support/recordings.ts';
-import { jsonAnswer, sseAnswer, type UpstreamAnswer } from '../support/upstream.ts';
+import { recordingsOf } from '../support/upstreams/recordings.ts';
+import { jsonAnswer, sseAnswer, type UpstreamAnswer } from '../support/upstreams/upstream.ts';
 import { overGateway } from './over-gateway.ts';
 import { type ClientName, clientNames, clients, hear, hearWhole, sse } from './rig.ts';
 import {

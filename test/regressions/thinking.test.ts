@@ -5,7 +5,7 @@ import { foldReply, isFault } from '../../engine/model/reply.ts';
 import { anyText } from '../support/arbitraries/text.ts';
 import { plainRequest, replyContext } from '../support/context.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 import { at, type ClientName, clientNames, clients, hear, send, vendor } from './rig.ts';
 import {
   begin,

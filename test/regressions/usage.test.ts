@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
-import { decodeCountRequest } from '../../protocols/messages/decode-request.ts';
-import { sseAnswer } from '../support/upstream.ts';
+import { decodeCountRequest } from '../../protocols/messages/decode-request/decode-request.ts';
+import { sseAnswer } from '../support/upstreams/upstream.ts';
 import { overGateway } from './over-gateway.ts';
 import { at, type ClientName, clientNames, clients, hear, hearWhole, send, sse } from './rig.ts';
 import { candidate, chatUsage, chunk, done, finish, message, response, role, text } from './vendor-words.ts';

@@ -13,7 +13,7 @@ import { lanes } from '../support/faults/lanes.ts';
 import { type RawClient, rawPost } from '../support/faults/raw-client.ts';
 import { collectGarbage, type Probed, probeEnvironment } from '../support/faults/read-probe.ts';
 import { modelOf, providersAt, type WireName, wantsStream, wireNames, wires } from '../support/faults/wires.ts';
-import { type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** `RELIABILITY=full` runs at the size that the bars name; else at one that fits into every run. */
 const full = process.env.RELIABILITY === 'full';

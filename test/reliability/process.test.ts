@@ -13,7 +13,7 @@ import { rawPost } from '../support/faults/raw-client.ts';
 import { providersAt, wires } from '../support/faults/wires.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type Piece, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, type Piece, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const ask = { model: 'chat,m', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'x' }] };
 

@@ -15,32 +15,32 @@ const folder = 'test/__tests__';
 
 /** Folders whose files may share a process; those that leave it as it is do. */
 const shared =
-  /^test\/(?:admin|docs|foreign-text|losses|protocols|regressions|runner|transformers|ui|engine\/[\w-]+)\//;
+  /^test\/(?:admin|conversions\/losses|docs|foreign-text(?!\/fuzz)|protocols|regressions|runner|transformers|ui|engine\/(?!bounds|requests)[\w-]+)\//;
 
 /** Short files beside those that take long. */
-const short = /^test\/engine\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
+const short = /^test\/engine\/requests\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
 
 /**
  * What still needs a process of its own: an order, hooks for each test, loading that waits, and what changes or looks at the whole
  * process.
  */
 const needsOwnProcess =
-  /test\.(?:serial|beforeEach|afterEach)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd|getuid|env\.\w+\b(?! (?:\?\?|\|\|)?= ))|delete process\.|node:child_process|support\/(?:browser|redis)|setFlagsFromString/m;
+  /test\.(?:serial|beforeEach|afterEach)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd|getuid|env\.\w+\b(?! (?:\?\?|\|\|)?= ))|delete process\.|node:child_process|support\/processes\/(?:browser|redis)|setFlagsFromString/m;
 
 /** Tests in a browser, which run one after the other. Two groups keep two cores busy. */
 const inBrowser = new Map(
   Object.entries({
-    [join(folder, 'ui.test.ts')]: ['clients', 'configure', 'layout', 'models', 'rules'],
+    [join(folder, 'ui.test.ts')]: ['pages/clients', 'pages/configure', 'layout', 'pages/models', 'pages/rules'],
     [join(folder, '__tests__/ui.test.ts')]: [
-      'conversation',
-      'graph',
-      'history',
+      'pages/conversation',
+      'pages/graph',
+      'pages/history',
       'load',
       'navigation',
       'pictures',
-      'usage',
+      'pages/usage',
       'use',
-      'overview',
+      'pages/overview',
     ],
   }).flatMap(([group, names]) => names.map((name) => [`test/ui/${name}.test.ts`, group])),
 );

@@ -44,8 +44,8 @@ const { values } = parseArgs({
 
 /** Tests that take long, look at the product from far outside, or run it in another process: others notice sooner. */
 const farTests =
-  /^test\/(?:ui|reliability|bench|container|deploy|docs|installed-package|rolling-upgrade|runner|security|sdk|losses\/silent|fuzz|foreign-text|engine\/(?:service|launch|cli|reload|hub|fleet))/;
-const inOtherProcesses = /node:child_process|support\/(?:browser|command|redis|workers)/;
+  /^test\/(?:ui|reliability|bench|packages|docs|runner|security|sdk|conversions\/losses\/silent|foreign-text|engine\/(?:service|launch|cli|reload|hub|fleet))/;
+const inOtherProcesses = /node:child_process|support\/processes\/(?:browser|command|redis|workers)/;
 
 /** Data: a test that repeated it would hold nothing. */
 const facts = 'transformers/formats/facts/';

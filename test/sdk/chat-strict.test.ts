@@ -1,7 +1,7 @@
 import test from 'ava';
 import OpenAI, { BadRequestError } from 'openai';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { ScriptedUpstream } from '../support/upstream.ts';
+import type { ScriptedUpstream } from '../support/upstreams/upstream.ts';
 import { chatVendor } from '../support/vendors/chat.ts';
 import { deepseekVendor } from '../support/vendors/deepseek.ts';
 import { geminiVendor } from '../support/vendors/gemini.ts';

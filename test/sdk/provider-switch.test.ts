@@ -2,7 +2,7 @@ import test from 'ava';
 import { lanes } from '../support/faults/lanes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { chatSdk, messagesSdk, responsesSdk, type SdkClient } from '../support/sdk-clients.ts';
-import type { ScriptedUpstream } from '../support/upstream.ts';
+import type { ScriptedUpstream } from '../support/upstreams/upstream.ts';
 import { chatVendor } from '../support/vendors/chat.ts';
 import { deepseekVendor } from '../support/vendors/deepseek.ts';
 import { geminiVendor } from '../support/vendors/gemini.ts';

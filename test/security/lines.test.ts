@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { request } from 'undici';
-import { keyCheck } from '../../engine/http/access.ts';
-import { chatReply } from '../support/chat-stream.ts';
+import { keyCheck } from '../../engine/http/access/access.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -129,10 +129,10 @@ const mayConnect = /^engine\/(?:upstream\/|cli\/)/;
 const listensOnly = new Map([
   ['engine/http/bind.ts', ['createServer']],
   ['engine/http/bind.ts', ['createServer', 'isIPv4']],
-  ['engine/http/access.ts', ['BlockList', 'isIPv4', 'isIPv6']],
-  ['engine/http/host-name.ts', ['isIPv4', 'isIPv6']],
+  ['engine/http/access/access.ts', ['BlockList', 'isIPv4', 'isIPv6']],
+  ['engine/http/access/host-name.ts', ['isIPv4', 'isIPv6']],
   ['engine/hub/redis-link.ts', ['isIP']],
-  ['engine/config/service-settings.ts', ['isIPv4', 'isIPv6']],
+  ['engine/config/sections/service-settings.ts', ['isIPv4', 'isIPv6']],
   ['engine/service/demo/demo-server.ts', ['createServer']],
   ['engine/http/uws/uws-server.ts', ['STATUS_CODES']],
   ['engine/http/node/node-server.ts', ['createServer', 'STATUS_CODES', 'Server as NetServer']],
@@ -171,7 +171,7 @@ test('S14 nothing but the edge to the vendors can open a connection', (t) => {
 });
 
 test('S16 keys are compared by digests of one length, in constant time', (t) => {
-  const code = readFileSync(join(root, 'engine/http/access.ts'), 'utf8');
+  const code = readFileSync(join(root, 'engine/http/access/access.ts'), 'utf8');
   t.regex(code, /timingSafeEqual\(hashed, expected\)/);
   t.regex(code, /timingSafeEqual\(hashed, client\.digest\)/);
   const check = keyCheck({ apiKey: 'k'.repeat(64) });

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { HttpRoute } from '../../engine/http/router.ts';
 import { headerOf, raw, statusesOf } from '../engine/http/rig.ts';
 import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstreams/upstream.ts';
 
 const key = 'the-right-key';
 const rightKey = `x-api-key: ${key}\r\n`;

@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** A secret for each place that one can be in. */
 const canaries = {

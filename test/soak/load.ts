@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type FaultClient, faultClients } from '../support/faults/clients.ts';
 import { rawPost } from '../support/faults/raw-client.ts';
 import { modelOf, type WireName, wireNames, wires } from '../support/faults/wires.ts';
-import { type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** What the load has done so far. */
 interface Tallies {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { addressIn, bin } from '../support/command.ts';
 import { openFilesOf } from '../support/faults/gateway-process.ts';
 import { collectGarbage, probeEnvironment, readProbe } from '../support/faults/read-probe.ts';
 import { providersAt } from '../support/faults/wires.ts';
+import { addressIn, bin } from '../support/processes/command.ts';
 import { startFaultyUpstreams, startLoad } from './load.ts';
 import { slopeOf } from './slope.ts';
 

@@ -1,4 +1,4 @@
-import type { ClientWire } from '../../engine/model/client-wires.ts';
+import type { ClientWire } from '../../engine/model/wire/client-wires.ts';
 
 /** Arguments as text, for wire formats that use text. */
 export const quoted = (args: string): string => JSON.stringify(args);

@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava';
 import { newReplyProgress } from '../../engine/exchange.ts';
-import { MemoryBudget, MemoryClaim } from '../../engine/memory-budget.ts';
-import type { ObservedRoute } from '../../engine/observer.ts';
+import type { ObservedRoute } from '../../engine/observe/observer.ts';
 import type { RequestRecord, RequestRecords } from '../../engine/request-record.ts';
+import { MemoryBudget, MemoryClaim } from '../../engine/runtime/memory-budget.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { plainRequest, replyContext } from './context.ts';
 import { configOf, gatewayOf } from './gateway-of.ts';

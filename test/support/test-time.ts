@@ -1,4 +1,4 @@
-import { SteadyClock } from '../../engine/time/steady-clock.ts';
+import { SteadyClock } from '../../engine/runtime/steady-clock.ts';
 
 interface TestTimer {
   readonly act: () => void;

@@ -5,7 +5,7 @@ import { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { cachepoints } from '../../transformers/cachepoints.ts';
 import { startGateway } from '../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 import { requestWith, stageOf, tool } from './stage-rig.ts';
 
 const stage = stageOf(cachepoints);

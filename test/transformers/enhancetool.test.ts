@@ -7,7 +7,7 @@ import { valueSpan } from '../../transformers/enhancetool/value-span.ts';
 import { enhancetool } from '../../transformers/enhancetool.ts';
 import { cpuMs } from '../foreign-text/cpu.ts';
 import { replyContext } from '../support/context.ts';
-import { decodeRecording, recordingsOf } from '../support/recordings.ts';
+import { decodeRecording, recordingsOf } from '../support/upstreams/recordings.ts';
 import { answer, brief, type Call, notes, recut, requestWith, stageOf, through, tool } from './stage-rig.ts';
 
 const stage = stageOf(enhancetool);

@@ -5,8 +5,8 @@ import { startGateway } from '../support/gateway.ts';
 import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
 import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
 import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
-import { recordingsOf } from '../support/recordings.ts';
-import { jsonAnswer, recordedAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { recordingsOf } from '../support/upstreams/recordings.ts';
+import { jsonAnswer, recordedAnswer, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 import { pieces, sse } from '../support/vendors/script.ts';
 
 /** Each stage over the whole gateway: what a server that speaks Chat Completions gets, and what each client does. */

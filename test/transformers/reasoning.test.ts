@@ -7,7 +7,7 @@ import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatUpstream, plainDialect, thinkingSwitch } from '../../protocols/chat/index.ts';
 import { reasoning } from '../../transformers/reasoning.ts';
 import { replyContext } from '../support/context.ts';
-import { decodeRecording, recordingsOf } from '../support/recordings.ts';
+import { decodeRecording, recordingsOf } from '../support/upstreams/recordings.ts';
 import { answer, type Block, brief, notes, recut, requestWith, stageOf, through } from './stage-rig.ts';
 
 const on = stageOf(reasoning);

@@ -7,7 +7,7 @@ import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { tooluse } from '../../transformers/tooluse.ts';
 import { anyText } from '../support/arbitraries/text.ts';
 import { replyContext } from '../support/context.ts';
-import { decodeRecording, recordingsOf } from '../support/recordings.ts';
+import { decodeRecording, recordingsOf } from '../support/upstreams/recordings.ts';
 import { answer, type Block, brief, notes, recut, requestWith, stageOf, through, tool } from './stage-rig.ts';
 
 const stage = stageOf(tooluse);

@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hashedKey } from '../../engine/config/clients.ts';
-import { hasBrowser, startBrowser, type Tab, type TestBrowser } from '../support/browser.ts';
+import { hashedKey } from '../../engine/config/sections/clients.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { hasBrowser, startBrowser, type Tab, type TestBrowser } from '../support/processes/browser.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
 
 // Where things are on a page: nothing is cut, hidden behind something else, or alone in its row.
 

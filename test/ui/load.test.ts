@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { hasBrowser, startBrowser } from '../support/browser.ts';
-import { chatStream } from '../support/chat-stream.ts';
-import { addressIn, commandRig } from '../support/command.ts';
+import { hasBrowser, startBrowser } from '../support/processes/browser.ts';
+import { addressIn, commandRig } from '../support/processes/command.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { chatStream } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** What becomes of every tenth request; the others are answered. */
 const kinds = ['retried', 'cut', 'refused'];

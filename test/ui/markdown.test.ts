@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { type Block, type Inline, readMarkdown } from '../../ui/src/parts/markdown/read-markdown.ts';
 import { splitText } from '../../ui/src/parts/markdown/split-text.ts';
-import { cpuTimeMs } from '../support/cpu-time.ts';
+import { cpuTimeMs } from '../support/processes/cpu-time.ts';
 
 /** A short notation of what was read: `kind(…)`. */
 const told = (block: Block): string => {

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
-import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/processes/browser.ts';
 import { until } from '../support/until.ts';
-import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { chatReply } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

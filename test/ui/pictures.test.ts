@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hasBrowser, startBrowser, type TestBrowser, takePicture } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { hasBrowser, startBrowser, type TestBrowser, takePicture } from '../support/processes/browser.ts';
+import { type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 // The pictures of the docs, of a gateway as users have it: `SCREENSHOTS=docs/screenshots npx ava test/ui/pictures.test.ts`.
 

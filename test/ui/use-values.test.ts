@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { isJsonObject } from '../../ui/src/api/json.ts';
 import { type Protocol, protocols } from '../../ui/src/api/protocols.ts';
-import { sseReader } from '../../ui/src/api/sse-records.ts';
+import { sseReader } from '../../ui/src/api/requests/sse-records.ts';
 import { textListReader } from '../../ui/src/api/text-list-reader.ts';
 import { routedName } from '../../ui/src/config/rules.ts';
 import type { Connection } from '../../ui/src/pages/connect/clients/client-guide.ts';
@@ -20,8 +20,8 @@ import type { Turn } from '../../ui/src/stream/conversation.ts';
 import { convertBody } from '../../ui/src/stream/convert-body.ts';
 import { parseCutJson } from '../../ui/src/stream/parse-cut-json.ts';
 import { readConversation } from '../../ui/src/stream/read-conversation.ts';
-import { cpuTimeMs } from '../support/cpu-time.ts';
-import { type Recording, recordingsOf } from '../support/recordings.ts';
+import { cpuTimeMs } from '../support/processes/cpu-time.ts';
+import { type Recording, recordingsOf } from '../support/upstreams/recordings.ts';
 
 /** The answer in a recording, as the interface reads it. */
 const read = (protocol: Protocol, { streamed, bytes }: Pick<Recording, 'streamed' | 'bytes'>): Answer => {

@@ -2,10 +2,10 @@ import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
-import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/processes/browser.ts';
+import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 const answer = 'Each lever moves **one** point:\n\n- home\n- distant\n\n```js\nlever.pull();\n```\n<b>not bold</b>';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { sseReader } from '../../ui/src/api/sse-records.ts';
+import { sseReader } from '../../ui/src/api/requests/sse-records.ts';
 import { bytes } from '../../ui/src/format/bytes.ts';
 import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
 import { duration } from '../../ui/src/format/duration.ts';

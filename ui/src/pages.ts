@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react';
 import type { PageProps } from './pages/page.ts';
-import type { IconName } from './parts/icon.tsx';
+import type { IconName } from './parts/controls/icon.tsx';
 
 /** A page of the interface. */
 export interface PageEntry {

@@ -3,7 +3,7 @@ import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
-import { within } from '../../time/within.ts';
+import { within } from '../../runtime/within.ts';
 import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
 /** Maximum load time of a module, in milliseconds: a module that never finishes must not block the start. */

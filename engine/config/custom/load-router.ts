@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { from, type Observable, type OperatorFunction, of } from 'rxjs';
-import type { ClientWire } from '../../model/client-wires.ts';
 import { messageOf } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { ModelRequest } from '../../model/request.ts';
+import type { ClientWire } from '../../model/wire/client-wires.ts';
 import type { RouterModule } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
 import { findModule, loadCommonModule, loadModule, type ModulePlaces } from './load-module.ts';

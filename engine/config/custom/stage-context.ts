@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Machine, Running } from '../../model/machine.ts';
-import { inStep, stageStep } from '../../time/loop-watch.ts';
+import { inStep, stageStep } from '../../runtime/loop-watch.ts';
 import type { OpenStage } from './transformer.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BehaviorSubject, concatMap, distinctUntilChanged, merge, switchMap } from 'rxjs';
-import { watchSources } from '../file.ts';
+import { watchSources } from '../files/file.ts';
 
 /** Loaded modules, by their path on disk. */
 type Modules = Iterable<{ readonly file: string }>;

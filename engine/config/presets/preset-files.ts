@@ -2,11 +2,11 @@ import { lstat, mkdir, readdir, readFile, realpath, rm, rmdir, stat } from 'node
 import { join, sep } from 'node:path';
 import { errorCode, FaultError, fail } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
-import { isPlainName } from '../clients.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
 import { printConfig } from '../edit/edit.ts';
+import { refuseWrite, writeAtomically } from '../files/write-atomically.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
-import { refuseWrite, writeAtomically } from '../write-atomically.ts';
+import { isPlainName } from '../sections/clients.ts';
 
 /** An existing preset. */
 export interface PresetFile {

@@ -1,14 +1,14 @@
-import { costOf, isCost, nanoPerUsd } from '../../catalogue/catalogue.ts';
 import type { NamedClient } from '../../config/config.ts';
-import type { Destination } from '../../config/destination.ts';
 import type { ClientBudget } from '../../config/schema.ts';
+import type { Destination } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
 import type { AdmissionRequest } from '../../feature.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import { fail } from '../../model/fault.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
 import { clientGone } from '../../model/status.ts';
-import type { ObservedAttempt, Watcher } from '../../observer.ts';
+import type { ObservedAttempt, Watcher } from '../../observe/observer.ts';
+import { costOf, isCost, nanoPerUsd } from '../../routing/catalogue/catalogue.ts';
 import { accessOf, type ClientAccess } from '../../routing/client-access.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Limiter, LimitGrant, LimitNeed, LimitRefusal } from './limiter.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Feature } from '../../feature.ts';
 import type { Hub } from '../../hub/hub.ts';
-import type { AppLog } from '../../log/logs.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { type ClientServices, ClientSession } from './client-session.ts';
 import { createLimiter } from './limiter.ts';

@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { writeAtomically } from '../../config/write-atomically.ts';
-import { FileWork } from '../../log/file-work.ts';
-import type { AppLog } from '../../log/logs.ts';
+import { writeAtomically } from '../../config/files/write-atomically.ts';
 import { ifMissing } from '../../model/fault.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
+import { FileWork } from '../../observe/log/file-work.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
 import type { UsageLedger } from './usage.ts';
 
 const Used = Type.Object({

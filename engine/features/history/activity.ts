@@ -1,5 +1,5 @@
-import type { ClientWire } from '../../model/client-wires.ts';
 import { hasFailed } from '../../model/status.ts';
+import type { ClientWire } from '../../model/wire/client-wires.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { maxSummaries } from '../record/record-lines.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from '../record/schema.ts';

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import type { RequestWatcher } from '../../feature.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
-import { shorten } from '../../log/mask-text.ts';
-import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { clientGone } from '../../model/status.ts';
-import type { ObservedCall, ObservedFailure, ObservedRefusal } from '../../observer.ts';
+import { fieldPattern, plainPath } from '../../model/wire/client-paths.ts';
+import { shorten } from '../../observe/log/mask-text.ts';
+import type { ObservedCall, ObservedFailure, ObservedRefusal } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
 import { recordGateway } from './record-plan.ts';

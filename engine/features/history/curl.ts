@@ -1,5 +1,5 @@
-import { isSecretName } from '../../log/mask-text.ts';
 import type { Headers } from '../../model/protocol.ts';
+import { isSecretName } from '../../observe/log/mask-text.ts';
 
 /** A request to render as a curl command. */
 interface CurlRequest {

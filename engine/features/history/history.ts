@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { type HiddenText, textMask } from '../../log/mask-text.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
-import type { Watcher } from '../../observer.ts';
+import { type HiddenText, textMask } from '../../observe/log/mask-text.ts';
+import type { Watcher } from '../../observe/observer.ts';
 import type { RequestRecord, RequestRecords } from '../../request-record.ts';
 import { recordLine } from '../record/record-line.ts';
 import { RecordLines } from '../record/record-lines.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../../config/write-atomically.ts';
+import { writeAtomically } from '../../config/files/write-atomically.ts';
 import type { Feature } from '../../feature.ts';
 import type { Fact } from '../../hub/contract.ts';
 import type { Hub } from '../../hub/hub.ts';
-import type { Logs } from '../../log/logs.ts';
+import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { historyFolder } from './files/file-names.ts';

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { ReplyPart } from '../../http/endpoint.ts';
-import type { MemoryClaim } from '../../memory-budget.ts';
 import { bodyBytes, bodyText, type CallBody } from '../../model/call-body.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observer.ts';
+import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observe/observer.ts';
+import type { MemoryClaim } from '../../runtime/memory-budget.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import { showLoss } from '../record/record-line.ts';
 import type { SummaryLoss } from '../record/schema.ts';

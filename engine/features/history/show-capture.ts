@@ -1,8 +1,15 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { type ExactMask, exactMask, type HiddenText, isSecretName, masked, maskUrl } from '../../log/mask-text.ts';
 import { bodyBytes } from '../../model/call-body.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
+import {
+  type ExactMask,
+  exactMask,
+  type HiddenText,
+  isSecretName,
+  masked,
+  maskUrl,
+} from '../../observe/log/mask-text.ts';
 import type { Chunk, RequestSummary } from '../record/schema.ts';
 import { curlCommand } from './curl.ts';
 import { markNames, type RecordedCall, type Recorder, type Recording } from './recorder.ts';

@@ -1,4 +1,4 @@
-import type { ClientWire } from '../../model/client-wires.ts';
+import type { ClientWire } from '../../model/wire/client-wires.ts';
 import type { Activity, HourFigures } from '../record/schema.ts';
 import { TimeScale } from '../record/series.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { LabelValues } from '../../metric.ts';
 import { clientGone } from '../../model/status.ts';
+import type { LabelValues } from '../../observe/metric.ts';
 import type { RequestFollower, RequestRecord } from '../../request-record.ts';
 import { Distribution, type Observed, Tally } from '../record/series.ts';
 

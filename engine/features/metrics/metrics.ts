@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Across, Metric } from '../../metric.ts';
 import { fail } from '../../model/fault.ts';
-import type { LossSeries } from '../../observer.ts';
+import type { Across, Metric } from '../../observe/metric.ts';
+import type { LossSeries } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
-import type { LoopHold } from '../../time/loop-watch.ts';
+import type { LoopHold } from '../../runtime/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { type Family, FamilyChanges, renderFamilies } from './families.ts';

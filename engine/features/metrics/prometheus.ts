@@ -1,4 +1,4 @@
-import type { Metric, Sample } from '../../metric.ts';
+import type { Metric, Sample } from '../../observe/metric.ts';
 import type { Distribution } from '../record/series.ts';
 import type { Family } from './families.ts';
 

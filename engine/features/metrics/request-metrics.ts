@@ -1,5 +1,5 @@
-import type { Metric } from '../../metric.ts';
-import type { LossSeries } from '../../observer.ts';
+import type { Metric } from '../../observe/metric.ts';
+import type { LossSeries } from '../../observe/observer.ts';
 import { type Distribution, Tally } from '../record/series.ts';
 import type { Counts } from './counts.ts';
 import { histogramSamples } from './prometheus.ts';

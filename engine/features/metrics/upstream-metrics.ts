@@ -1,4 +1,4 @@
-import type { Metric } from '../../metric.ts';
+import type { Metric } from '../../observe/metric.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 
 /** Metric values of breaker states. */

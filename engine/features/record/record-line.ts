@@ -1,8 +1,8 @@
-import { isCost } from '../../catalogue/catalogue.ts';
-import { shorten } from '../../log/mask-text.ts';
 import type { Usage } from '../../model/event.ts';
 import type { Loss } from '../../model/loss.ts';
+import { shorten } from '../../observe/log/mask-text.ts';
 import type { RequestRecord } from '../../request-record.ts';
+import { isCost } from '../../routing/catalogue/catalogue.ts';
 import type { SummaryLoss } from './schema.ts';
 
 /** What a line shows of an ended request. */

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { clientWires } from '../../model/client-wires.ts';
 import type { Json } from '../../model/json/json.ts';
+import { clientWires } from '../../model/wire/client-wires.ts';
 
 /** A list whose type is readonly. */
 export const listOf = <S extends TSchema>(items: S, options = {}) => Type.Immutable(Type.Array(items, options));

@@ -1,4 +1,4 @@
-import type { LabelValues } from '../../metric.ts';
+import type { LabelValues } from '../../observe/metric.ts';
 
 /** One series of a metric. */
 interface Series<T> {

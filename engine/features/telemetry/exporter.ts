@@ -11,9 +11,9 @@ import {
   tap,
   toArray,
 } from 'rxjs';
-import { Backpressure } from '../../backpressure.ts';
 import { FaultError } from '../../model/fault.ts';
 import { isJsonObject, parseJson } from '../../model/json/json.ts';
+import { Backpressure } from '../../runtime/backpressure.ts';
 import type { UpstreamAnswer, Upstreams } from '../../upstream/upstreams.ts';
 
 /** Timers and chance; a test's own wait for nothing. */

@@ -1,8 +1,8 @@
-import { shorten } from '../../log/mask-text.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
 import { clientGone } from '../../model/status.ts';
 import { isVendors } from '../../model/transformer.ts';
+import { shorten } from '../../observe/log/mask-text.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
@@ -11,7 +11,7 @@ import type {
   RequestObservation,
   TraceCarrier,
   Watcher,
-} from '../../observer.ts';
+} from '../../observe/observer.ts';
 import { attribute, errorTypes, event, operation } from './conventions.ts';
 import type { DurationMetrics } from './duration-metrics.ts';
 import type { Span, SpanEvent } from './otlp.ts';

@@ -1,4 +1,4 @@
-import type { Metric } from '../../metric.ts';
+import type { Metric } from '../../observe/metric.ts';
 
 /** What became of the spans and metrics that are exported. */
 export interface TelemetryFigures {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { TelemetrySettings } from '../../config/telemetry.ts';
+import type { TelemetrySettings } from '../../config/sections/telemetry.ts';
 import type { Feature } from '../../feature.ts';
-import type { AppLog } from '../../log/logs.ts';
-import type { Tracer } from '../../observer.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
+import type { Tracer } from '../../observe/observer.ts';
 import { originOf } from '../../routing/rules/request-facts.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
 import { attribute } from './conventions.ts';

@@ -1,5 +1,5 @@
-import { isCost } from '../../catalogue/catalogue.ts';
 import { type RequestRecord, seriesOf } from '../../request-record.ts';
+import { isCost } from '../../routing/catalogue/catalogue.ts';
 import { TimeScale } from '../record/series.ts';
 import { noUsage, type UsageRow, type UsageSums, type UsageTimes, type UsageUnit } from './schema.ts';
 

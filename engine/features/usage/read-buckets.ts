@@ -1,7 +1,7 @@
 import { open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLines } from '../../log/read-lines.ts';
 import { ifMissing } from '../../model/fault.ts';
+import { readLines } from '../../observe/log/read-lines.ts';
 import { archivesIn, hourFilesIn, readUsageRecord, type UsageRecord, wholeHour } from './bucket-files.ts';
 import { bucketOf, nameLength } from './buckets.ts';
 import type { UsageQuery, UsageRow } from './schema.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
-import { type InputKind, inputKinds, type ListedModel, type ModelPrice } from '../model-facts.ts';
+import { type InputKind, inputKinds, type ListedModel, type ModelPrice } from '../models/model-facts.ts';
 
 /** The longest name of a model that a list may have. */
 const maxName = 256;

@@ -1,5 +1,5 @@
-import type { Destination } from '../../config/destination.ts';
 import type { RetryPolicy } from '../../config/schema.ts';
+import type { Destination } from '../../config/sections/destination.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { Cooldown } from '../../upstream/health/cooldowns.ts';

@@ -1,5 +1,5 @@
 import { type Observable, of, throwError, timer } from 'rxjs';
-import type { Destination } from '../../config/destination.ts';
+import type { Destination } from '../../config/sections/destination.ts';
 import { fill, type Routed } from '../../exchange.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
 import { fallbacksOf } from '../../routing/fallbacks.ts';

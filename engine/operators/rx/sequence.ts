@@ -1,6 +1,6 @@
 import { map, Observable, type OperatorFunction, Subscriber, timer } from 'rxjs';
 import type { Exchange } from '../../exchange.ts';
-import { enterStep } from '../../time/loop-watch.ts';
+import { enterStep } from '../../runtime/loop-watch.ts';
 
 /**
  * A step that turns one value into the next: synchronously, or as an Observable of one value; the last step's may emit many. May

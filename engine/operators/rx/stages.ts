@@ -1,7 +1,7 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import type { ReplyContext } from '../../model/context.ts';
 import type { Machine } from '../../model/machine.ts';
-import { enterStep, inStep, isInStep } from '../../time/loop-watch.ts';
+import { enterStep, inStep, isInStep } from '../../runtime/loop-watch.ts';
 
 /** Handles the values of a stream, one after the other. A handler emits what it returns, unless that is `undefined`. */
 export interface Handlers<I, O> {

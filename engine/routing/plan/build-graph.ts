@@ -1,10 +1,10 @@
-import type { ModelCallExtras } from '../../config/call-extras.ts';
 import type { Provider, RouterModule } from '../../config/config.ts';
-import type { Lack } from '../../model/model-facts.ts';
+import type { ModelCallExtras } from '../../config/sections/call-extras.ts';
+import type { Lack } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
-import { readSseRecords } from '../../model/sse.ts';
 import type { Format, RowUse, Target } from '../../model/transformer.ts';
+import { readSseRecords } from '../../model/wire/sse.ts';
 import { upstreamUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
 import {

@@ -1,10 +1,10 @@
-import { callExtrasOf } from '../../config/call-extras.ts';
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
-import type { Destination } from '../../config/destination.ts';
 import { shownName } from '../../config/env.ts';
+import { callExtrasOf } from '../../config/sections/call-extras.ts';
+import type { Destination } from '../../config/sections/destination.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
-import type { Lack } from '../../model/model-facts.ts';
+import type { Lack } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import type { SchemaFault } from '../../model/schema.ts';
 import type { Format, RowUse, Target } from '../../model/transformer.ts';

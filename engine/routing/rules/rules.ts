@@ -1,6 +1,6 @@
-import { ruleRoute } from '../../config/clients.ts';
 import type { Config, RouteRule } from '../../config/config.ts';
-import { type Destination, findDestination, type KnownDestinations } from '../../config/destination.ts';
+import { ruleRoute } from '../../config/sections/clients.ts';
+import { type Destination, findDestination, type KnownDestinations } from '../../config/sections/destination.ts';
 import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
 import type { RequestFacts } from './request-facts.ts';
 

@@ -1,6 +1,6 @@
 import type { Blob } from '../../hub/contract.ts';
 import { exchangeMs } from '../../hub/hub.ts';
-import { within } from '../../time/within.ts';
+import { within } from '../../runtime/within.ts';
 import {
   type FromWorker,
   maxAnswer,

@@ -4,8 +4,8 @@ import { type Family, FamilySums } from '../../features/metrics/families.ts';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
-import { steadyClock } from '../../time/steady-clock.ts';
-import { within } from '../../time/within.ts';
+import { steadyClock } from '../../runtime/steady-clock.ts';
+import { within } from '../../runtime/within.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */

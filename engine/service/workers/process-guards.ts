@@ -1,6 +1,6 @@
 import { currentStage } from '../../config/custom/stage-context.ts';
-import type { AppLog } from '../../log/logs.ts';
 import { messageOf } from '../../model/fault.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
 
 /** Destinations for unhandled errors. */
 interface StrayErrors {

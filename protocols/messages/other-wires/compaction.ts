@@ -2,7 +2,7 @@ import { unsupported } from '../../../engine/model/fault.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
 import type { OpaquePart, Part, TextPart, Turn } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
-import { CompactionBlock } from '../schema-request.ts';
+import { CompactionBlock } from '../decode-request/schema-request.ts';
 
 const compactionBlock = reader(CompactionBlock);
 

@@ -3,8 +3,13 @@ import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.t
 import type { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, OpaquePart, Part, Tool } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
-import { decodeTool } from '../decode-tools.ts';
-import { NamedReference, ToolChangeBlock, ToolDefinition, ToolReferenceBlock } from '../schema-request.ts';
+import { decodeTool } from '../decode-request/decode-tools.ts';
+import {
+  NamedReference,
+  ToolChangeBlock,
+  ToolDefinition,
+  ToolReferenceBlock,
+} from '../decode-request/schema-request.ts';
 import { expressTool, isToolSearch } from './tool-uses.ts';
 
 /**

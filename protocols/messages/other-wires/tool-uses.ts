@@ -2,8 +2,8 @@ import { unsupported } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
 import type { FunctionTool, HostedTool, Tool } from '../../../engine/model/request.ts';
-import { cacheMark } from '../decode-content.ts';
-import { decodeClientTool } from '../decode-tools.ts';
+import { cacheMark } from '../decode-request/decode-content.ts';
+import { decodeClientTool } from '../decode-request/decode-tools.ts';
 
 /** The vendor's tool types, without their dates. Source: Anthropic API reference, "Create a Message", `tools`. */
 type ToolKind =

@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import Type from 'typebox';
 import { request } from 'undici';
+import { modelListPaths } from '../../../admin/config/models.ts';
+import { transformerRoutes } from '../../../admin/config/transformers.ts';
 import { healthRoutes } from '../../../admin/health.ts';
 import { metricsRoutes } from '../../../admin/metrics.ts';
-import { modelListPaths } from '../../../admin/models.ts';
 import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
 import { openApiDocument, openApiRoutes } from '../../../admin/openapi/openapi.ts';
-import { transformerRoutes } from '../../../admin/transformers.ts';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../engine/endpoints/model.ts';
 import { createMetrics } from '../../../engine/features/metrics/metrics.ts';
@@ -23,7 +23,7 @@ import { defaultFormat, formats, stages } from '../../../transformers/index.ts';
 import { echo, serve } from '../../engine/http/rig.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 import { isDescribed, misfitsOf } from '../../support/openapi.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 /** A service with all rows that can be made here, before an upstream of Chat Completions. */
 const open = async (t: ExecutionContext) => {

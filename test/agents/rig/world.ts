@@ -1,4 +1,10 @@
-import { jsonAnswer, type Reaction, sseAnswer, startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
+import {
+  jsonAnswer,
+  type Reaction,
+  sseAnswer,
+  startUpstream,
+  type UpstreamAnswer,
+} from '../../support/upstreams/upstream.ts';
 import type { Scripted } from '../../support/vendors/script.ts';
 import type { Party } from './parties.ts';
 import { readSeen, type Seen } from './seen.ts';

@@ -1,9 +1,9 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { hashedKey } from '../../../engine/config/clients.ts';
 import { parseConfig } from '../../../engine/config/parse.ts';
-import { commandRig } from '../../support/command.ts';
+import { hashedKey } from '../../../engine/config/sections/clients.ts';
+import { commandRig } from '../../support/processes/command.ts';
 
 const config = {
   APIKEY: 'admin',

@@ -3,8 +3,8 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Cli } from '../../../engine/cli/cli.ts';
-import { installService, printService, uninstallService } from '../../../engine/cli/install-service.ts';
-import { commandRig } from '../../support/command.ts';
+import { installService, printService, uninstallService } from '../../../engine/cli/machine/install-service.ts';
+import { commandRig } from '../../support/processes/command.ts';
 
 /** A home with service managers that record how they are called. With a file `fails` in it, they fail. */
 const serviceRig = async (t: ExecutionContext) => {

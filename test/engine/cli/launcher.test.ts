@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { bin } from '../../support/command.ts';
+import { bin } from '../../support/processes/command.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);

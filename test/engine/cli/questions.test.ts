@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { opener } from '../../../engine/cli/ui.ts';
-import { commandRig } from '../../support/command.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { opener } from '../../../engine/cli/commands/ui.ts';
+import { commandRig } from '../../support/processes/command.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_KEY', models: ['small', 'large'] };
 const config = { PORT: 39_001, Providers: [provider], Router: { default: 'p,small', routes: { think: 'p,large' } } };

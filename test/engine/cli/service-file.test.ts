@@ -10,7 +10,7 @@ import {
   secretsFile,
   systemdUnit,
   windowsCommands,
-} from '../../../engine/cli/service-file.ts';
+} from '../../../engine/cli/machine/service-file.ts';
 
 const execute = promisify(execFile);
 

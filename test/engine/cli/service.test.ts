@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { chatStream } from '../../support/chat-stream.ts';
-import { addressIn, type CommandRig, commandRig } from '../../support/command.ts';
-import { sseAnswer, startUpstream } from '../../support/upstream.ts';
+import { addressIn, type CommandRig, commandRig } from '../../support/processes/command.ts';
+import { chatStream } from '../../support/upstreams/chat-stream.ts';
+import { sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const pidFile = (home: string) => join(home, 'junctor.pid');
 

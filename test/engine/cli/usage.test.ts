@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { noUsage } from '../../../engine/features/usage/schema.ts';
-import { commandRig } from '../../support/command.ts';
+import { commandRig } from '../../support/processes/command.ts';
 
 test('junctor usage: a table with totals, CSV and JSON, without a running service', async (t) => {
   const { home, ask, run } = await commandRig(t);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { closeNames } from '../../../engine/config/diagnostics.ts';
-import { cpuTimeMs } from '../../support/cpu-time.ts';
+import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 
 const names = ['openrouter', 'openai', 'deepseek', 'gemini', 'groq'];
 

@@ -2,16 +2,16 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Validator } from '@cfworker/json-schema';
 import test from 'ava';
-import { firstRunConfig } from '../../../engine/config/first-run.ts';
+import { firstRunConfig } from '../../../engine/config/files/first-run.ts';
 import { configSchema, schemaReference, schemaText } from '../../../engine/config/json-schema.ts';
 import { parseConfig } from '../../../engine/config/parse.ts';
-import { defaultSettings } from '../../../engine/config/service-settings.ts';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { knownVendors } from '../../../engine/service/load-config.ts';
 import { formats } from '../../../transformers/index.ts';
 import { until } from '../../support/until.ts';
-import { openStore, temporaryHome, withProvider } from './store-rig.ts';
+import { openStore, temporaryHome, withProvider } from './files/store-rig.ts';
 
 /** Checks with a validator that isn't the service's own. */
 const faultsOf = (value: unknown, schema: JsonObject = configSchema()): readonly string[] =>

@@ -8,7 +8,7 @@ import { messagesCounting } from '../../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
-import { jsonAnswer, type Script, startUpstream } from '../../support/upstream.ts';
+import { jsonAnswer, type Script, startUpstream } from '../../support/upstreams/upstream.ts';
 import { serve } from '../http/rig.ts';
 
 /** So long that no test that gets an answer waits for it. */

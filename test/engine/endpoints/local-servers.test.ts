@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { findProviders } from '../../../engine/cli/provider-commands.ts';
+import { findProviders } from '../../../engine/cli/commands/provider-commands.ts';
 import { findLocalServers, type LocalServerKind, localServerKinds } from '../../../engine/endpoints/local-servers.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
+import { jsonAnswer, startUpstream, type UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 
 /*
  * Model servers of this machine: each kind by the answers that its documentation shows, and what else may listen at its port.

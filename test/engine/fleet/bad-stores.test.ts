@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
 import { joinFleet } from '../../../engine/service/fleet.ts';
-import { isMissing, startRedis } from '../../support/redis.ts';
+import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 import { inProcessFleet, storeRights, untilServed } from './rig.ts';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { chatReply } from '../../support/chat-stream.ts';
-import { isMissing, startRedis } from '../../support/redis.ts';
+import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 import { client } from '../features/clients/rig.ts';
 import { inProcessFleet } from './rig.ts';
 

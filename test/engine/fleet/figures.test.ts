@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Agent, request } from 'undici';
-import { chatReply, chatStream } from '../../support/chat-stream.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { isMissing } from '../../support/redis.ts';
-import { signingUpstream, ToolLoop } from '../../support/tool-loop.ts';
+import { isMissing } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstream.ts';
+import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
+import { signingUpstream, ToolLoop } from '../../support/upstreams/tool-loop.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 import { adminKey, client, keyOf } from '../features/clients/rig.ts';
 import { fleetKey, fleetRig, storePassword, untilMet } from './rig.ts';
 

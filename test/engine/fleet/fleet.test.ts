@@ -1,11 +1,11 @@
 import test from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
-import { chatReply } from '../../support/chat-stream.ts';
-import { addressIn, commandRig } from '../../support/command.ts';
-import { isMissing } from '../../support/redis.ts';
-import { signingUpstream, ToolLoop } from '../../support/tool-loop.ts';
+import { addressIn, commandRig } from '../../support/processes/command.ts';
+import { isMissing } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
+import { signingUpstream, ToolLoop } from '../../support/upstreams/tool-loop.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 import { adminKey, client, keyOf } from '../features/clients/rig.ts';
 import { fleetKey, fleetRig, storePassword, untilMet } from './rig.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
-import { isMissing, startRedis } from '../../support/redis.ts';
+import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 import { inProcessFleet, untilServed } from './rig.ts';
 

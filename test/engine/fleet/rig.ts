@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { openFleetStore } from '../../../engine/service/fleet.ts';
 import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts';
-import { chatReply } from '../../support/chat-stream.ts';
-import { addressIn, commandRig, type Running } from '../../support/command.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { startRedis } from '../../support/redis.ts';
+import { addressIn, commandRig, type Running } from '../../support/processes/command.ts';
+import { startRedis } from '../../support/processes/redis.ts';
+import type { WorkerConnection } from '../../support/processes/workers.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
-import type { WorkerConnection } from '../../support/workers.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 import { adminKey, client, keyOf } from '../features/clients/rig.ts';
 
 const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { createSealer } from '../../../engine/hub/seal.ts';
 import { answerMachine, openMachines } from '../../../engine/service/fleet-views.ts';
 import { outerUrlOf } from '../../../engine/service/workers/listen-address.ts';
-import { isMissing, startRedis } from '../../support/redis.ts';
+import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 import { client } from '../features/clients/rig.ts';
 import { fleetKey, inProcessFleet, untilMet } from './rig.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { trustedProxies } from '../../../engine/http/access.ts';
+import { trustedProxies } from '../../../engine/http/access/access.ts';
 import { type AccessRules, admission } from '../../../engine/http/admission.ts';
 import {
   allowedHosts,

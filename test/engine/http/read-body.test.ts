@@ -8,7 +8,7 @@ import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../eng
 import { BodyClaim, readBody } from '../../../engine/http/read-body.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
-import { MemoryBudget } from '../../../engine/memory-budget.ts';
+import { MemoryBudget } from '../../../engine/runtime/memory-budget.ts';
 import { until } from '../../support/until.ts';
 import { echo, endpoint, fakeStream, raw, serve, statusesOf, text } from './rig.ts';
 

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { concat, NEVER, Observable, of, Subject, throwError } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { ReplyWriter } from '../../../engine/http/reply-writer.ts';
 import type { RequestOutcome } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { until } from '../../support/until.ts';
 import { endpoint, fakeStream, headerOf, raw, serve, statusesOf } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { TooMuchData, unzstd, zstdFrames } from '../../../engine/http/zstd.ts';
-import { cpuTimeMs } from '../../support/cpu-time.ts';
+import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 import { echo, serve } from './rig.ts';
 
 /** Written by zstd 1.5: `hello zstd hello zstd hello zstd` with and without its size, and 300 000 zero bytes. */

@@ -11,7 +11,7 @@ import { createSealer } from '../../../engine/hub/seal.ts';
 import { moduleUrl } from '../../../engine/paths.ts';
 import { toWorker } from '../../../engine/service/workers/ipc-messages.ts';
 import { IpcPeers } from '../../../engine/service/workers/ipc-peers.ts';
-import { isMissing, startRedis } from '../../support/redis.ts';
+import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 
 /** Stores of one service, for each of its members. */

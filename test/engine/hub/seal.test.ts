@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { readStateKeys } from '../../../engine/config/fleet.ts';
+import { readStateKeys } from '../../../engine/config/sections/fleet.ts';
 import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
 import { createSealer } from '../../../engine/hub/seal.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { adaptToModel } from '../../../engine/model/adapt-to-model.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import type { Lack } from '../../../engine/model/model-facts.ts';
+import { adaptToModel } from '../../../engine/model/models/adapt-to-model.ts';
+import type { Lack } from '../../../engine/model/models/model-facts.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
 import { plainRequest } from '../../support/context.ts';
 

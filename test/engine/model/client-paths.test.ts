@@ -1,6 +1,6 @@
 import test from 'ava';
-import { toClientPath } from '../../../engine/model/client-paths.ts';
 import { Losses } from '../../../engine/model/loss.ts';
+import { toClientPath } from '../../../engine/model/wire/client-paths.ts';
 
 const names = {
   fields: {

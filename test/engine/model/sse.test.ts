@@ -3,10 +3,10 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { runWhole } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
-import { readSseRecords } from '../../../engine/model/sse.ts';
+import { readSseRecords } from '../../../engine/model/wire/sse.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
-import { recordingsOf } from '../../support/recordings.ts';
+import { recordingsOf } from '../../support/upstreams/recordings.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

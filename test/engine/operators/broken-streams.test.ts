@@ -1,9 +1,9 @@
 import test from 'ava';
 import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import { readSseRecords } from '../../../engine/model/sse.ts';
+import { readSseRecords } from '../../../engine/model/wire/sse.ts';
 import { replyContext } from '../../support/context.ts';
-import type { UpstreamAnswer } from '../../support/upstream.ts';
+import type { UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 import { rig } from './retry/rig.ts';
 
 const event = (data: object, name = ''): string => `${name && `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Script, UpstreamAnswer } from '../../support/upstream.ts';
+import type { Script, UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 import { good, rig } from './retry/rig.ts';
 
 const members = { extra_content: { google: { thought_signature: 'U0lHTkFUVVJFLU9GLUEtVEhPVUdIVA==' } } };

@@ -1,20 +1,20 @@
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import { Exchange } from '../../../engine/exchange.ts';
 import { playRecording } from '../../../engine/features/history/replay.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
-import { Observers } from '../../../engine/observer.ts';
+import { Observers } from '../../../engine/observe/observer.ts';
 import { upTo } from '../../../engine/operators/inspect-passthrough.ts';
 import { readUsage } from '../../../engine/operators/read-events.ts';
 import { createPipeline } from '../../../engine/pipeline.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { messagesClient, messagesUpstream } from '../../../protocols/messages/index.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
-import { decodeRecording, type Recording, recordingsOf } from '../../support/recordings.ts';
+import { decodeRecording, type Recording, recordingsOf } from '../../support/upstreams/recordings.ts';
 
 const read = (bytes: number, chunks: readonly string[]): readonly string[] => {
   const seen: string[] = [];

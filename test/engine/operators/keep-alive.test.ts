@@ -1,7 +1,6 @@
 import test from 'ava';
 import { delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
@@ -9,6 +8,7 @@ import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { until } from '../../support/until.ts';

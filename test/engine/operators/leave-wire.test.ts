@@ -1,9 +1,9 @@
 import test from 'ava';
 import { request } from 'undici';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
-import { chatReply } from '../../support/chat-stream.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const body = {
   max_tokens: 99,

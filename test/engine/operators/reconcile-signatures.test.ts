@@ -3,12 +3,12 @@ import { Losses } from '../../../engine/model/loss.ts';
 import type { Signature } from '../../../engine/model/reasoning/signature.ts';
 import type { ModelRequest, Part, ToolCallPart } from '../../../engine/model/request.ts';
 import { reconcileSignatures } from '../../../engine/operators/signatures.ts';
-import { CallKeys } from '../../../engine/reasoning/call-keys.ts';
+import { CallKeys } from '../../../engine/routing/reasoning/call-keys.ts';
 import {
   type CallSignatures,
   createSignatureCache,
   type SignatureCache,
-} from '../../../engine/reasoning/signature-cache.ts';
+} from '../../../engine/routing/reasoning/signature-cache.ts';
 import { plainRequest } from '../../support/context.ts';
 
 const data = 'a-payload-that-is-long-enough';

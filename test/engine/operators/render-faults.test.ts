@@ -1,11 +1,11 @@
 import test from 'ava';
 import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
-import { Observers, type Watcher } from '../../../engine/observer.ts';
+import { Observers, type Watcher } from '../../../engine/observe/observer.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
 import { observeReply } from '../../../engine/operators/write-reply.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 
 /** Notes the calls of an observer. */

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { SignatureWatch } from '../../../engine/operators/signatures.ts';
-import { CallKeys } from '../../../engine/reasoning/call-keys.ts';
-import { createSignatureCache, type SignatureCache } from '../../../engine/reasoning/signature-cache.ts';
-import { payloadDigest } from '../../../engine/reasoning/unbroken-tail.ts';
+import { CallKeys } from '../../../engine/routing/reasoning/call-keys.ts';
+import { createSignatureCache, type SignatureCache } from '../../../engine/routing/reasoning/signature-cache.ts';
+import { payloadDigest } from '../../../engine/routing/reasoning/unbroken-tail.ts';
 import { plainRequest } from '../../support/context.ts';
 
 const request = plainRequest;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { UpstreamAnswer } from '../../support/upstream.ts';
+import type { UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 import { rig } from './retry/rig.ts';
 
 const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', usage: null, ...more })}\n\n`;

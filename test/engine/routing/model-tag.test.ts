@@ -2,7 +2,7 @@ import test from 'ava';
 import type { TextPart } from '../../../engine/model/request.ts';
 import { extractModelTag } from '../../../engine/routing/resolve.ts';
 import { plainRequest } from '../../support/context.ts';
-import { cpuTimeMs } from '../../support/cpu-time.ts';
+import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 
 const own = (text: string): string => `<JUNCTOR-MODEL>${text}</JUNCTOR-MODEL>`;
 const older = (text: string): string => `<CCR-SUBAGENT-MODEL>${text}</CCR-SUBAGENT-MODEL>`;

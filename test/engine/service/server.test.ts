@@ -1,9 +1,9 @@
 import test from 'ava';
 import { request } from 'undici';
-import { chatReply, chatStream } from '../../support/chat-stream.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstream.ts';
+import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const message = { role: 'user', content: 'Hello' };
 const routes = [

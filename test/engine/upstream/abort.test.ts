@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import test from 'ava';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
 test('while connecting', async (t) => {

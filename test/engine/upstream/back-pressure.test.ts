@@ -1,8 +1,8 @@
 import test from 'ava';
 import { mergeMap } from 'rxjs';
-import { Backpressure, ReadingTurns } from '../../../engine/backpressure.ts';
+import { Backpressure, ReadingTurns } from '../../../engine/runtime/backpressure.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, start, testUpstreams } from './harness.ts';
 
 const piece = Buffer.alloc(65_536, 'x');

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { concat, EMPTY, from, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { type Decompressing, decompress } from '../../../engine/upstream/decompress.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, read, testUpstreams } from './harness.ts';
 
 const mebibyte = 1024 * 1024;

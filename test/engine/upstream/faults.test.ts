@@ -6,7 +6,7 @@ import type { FaultKind } from '../../../engine/model/fault.ts';
 import { classifyFailure } from '../../../engine/upstream/health/failure-class.ts';
 import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
+import { startUpstream, type UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
 /** A TCP server that takes connections and says nothing. */

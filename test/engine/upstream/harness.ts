@@ -1,6 +1,6 @@
 import { mergeMap, type Subscription, tap } from 'rxjs';
-import { Backpressure } from '../../../engine/backpressure.ts';
 import { type Fault, FaultError } from '../../../engine/model/fault.ts';
+import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { createUpstreams, type UpstreamOptions } from '../../../engine/upstream/create-upstreams.ts';
 import type { UpstreamAnswer, UpstreamCall, Upstreams } from '../../../engine/upstream/upstreams.ts';
 

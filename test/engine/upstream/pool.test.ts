@@ -3,7 +3,7 @@ import type { UpstreamOptions } from '../../../engine/upstream/create-upstreams.
 import { classifyFailure } from '../../../engine/upstream/health/failure-class.ts';
 import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
 test('a thousand calls one after the other share a connection and leave nothing behind', async (t) => {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import test from 'ava';
 import { proxyCredentials, proxyFor } from '../../../engine/upstream/proxy.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
 const both = { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://q:2' };

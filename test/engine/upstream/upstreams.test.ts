@@ -7,7 +7,7 @@ import test from 'ava';
 import { lastValueFrom, mergeMap, type Observable, timer, toArray } from 'rxjs';
 import { ContinueFilter } from '../../../engine/upstream/connection.ts';
 import { until } from '../../support/until.ts';
-import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
+import { recordedAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
 test('a request arrives unchanged', async (t) => {

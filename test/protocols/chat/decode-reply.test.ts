@@ -2,7 +2,7 @@ import test from 'ava';
 import type { FinishReason } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { decodeReply } from '../../../protocols/chat/decode-reply.ts';
+import { decodeReply } from '../../../protocols/chat/decode-reply/decode-reply.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';
 

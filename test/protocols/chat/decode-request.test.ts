@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { FaultError } from '../../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
-import { decodeRequest } from '../../../protocols/chat/decode-request.ts';
+import { decodeRequest } from '../../../protocols/chat/decode-request/decode-request.ts';
 
 const user: JsonObject = { role: 'user', content: 'hi' };
 const ask = (more: JsonObject = {}): JsonObject => ({ model: 'm', messages: [user], ...more });

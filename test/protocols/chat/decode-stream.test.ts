@@ -4,11 +4,11 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../en
 import { runWhole } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { decodeStream } from '../../../protocols/chat/decode-stream.ts';
-import { ObjectEnd } from '../../../protocols/chat/object-end.ts';
+import { decodeStream } from '../../../protocols/chat/decode-reply/decode-stream.ts';
+import { ObjectEnd } from '../../../protocols/chat/decode-reply/object-end.ts';
 import { replyContext } from '../../support/context.ts';
-import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { checkEvents } from '../../support/events.ts';
+import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 
 const record = (body: Json, event = ''): SseRecord => ({ event, data: JSON.stringify(body) });
 const chunk = (delta: JsonObject, finish: string | null = null, more: JsonObject = {}): SseRecord =>

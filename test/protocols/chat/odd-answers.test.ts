@@ -3,8 +3,8 @@ import type { ModelEvent, Usage } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault, type Reply } from '../../../engine/model/reply.ts';
-import { decodeReply } from '../../../protocols/chat/decode-reply.ts';
-import { decodeStream } from '../../../protocols/chat/decode-stream.ts';
+import { decodeReply } from '../../../protocols/chat/decode-reply/decode-reply.ts';
+import { decodeStream } from '../../../protocols/chat/decode-reply/decode-stream.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';
 

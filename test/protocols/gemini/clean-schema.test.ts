@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import { cleanSchema } from '../../../protocols/gemini/clean-schema.ts';
+import { cleanSchema } from '../../../protocols/gemini/tool-schema/clean-schema.ts';
 
 const clean = (schema: JsonObject): readonly [JsonObject, readonly string[]] => {
   const losses = new Losses('gemini');

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/
 import type { ModelRequest } from '../../../engine/model/request.ts';
 import { createTokenCounter } from '../../../engine/routing/tokens/encoder.ts';
 import { hiddenTokens } from '../../../protocols/messages/count-tokens.ts';
-import { decodeCountRequest } from '../../../protocols/messages/decode-request.ts';
+import { decodeCountRequest } from '../../../protocols/messages/decode-request/decode-request.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 
 const { count } = createTokenCounter();

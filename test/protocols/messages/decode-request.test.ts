@@ -2,7 +2,11 @@ import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
-import { decodeCountRequest, decodeRequest, needsRepair } from '../../../protocols/messages/decode-request.ts';
+import {
+  decodeCountRequest,
+  decodeRequest,
+  needsRepair,
+} from '../../../protocols/messages/decode-request/decode-request.ts';
 
 const body = (over: JsonObject = {}): JsonObject => ({
   model: 'm',

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { decodeReply } from '../../../protocols/messages/decode-reply.ts';
-import { decodeStream } from '../../../protocols/messages/decode-stream.ts';
+import { decodeReply } from '../../../protocols/messages/decode-reply/decode-reply.ts';
+import { decodeStream } from '../../../protocols/messages/decode-reply/decode-stream.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';
 

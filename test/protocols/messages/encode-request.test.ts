@@ -5,11 +5,11 @@ import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.t
 import { Losses } from '../../../engine/model/loss.ts';
 import type { FunctionTool, ModelRequest, Part, Reasoning, Turn } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { decodeRequest } from '../../../protocols/messages/decode-request.ts';
-import { encodeRequest } from '../../../protocols/messages/encode-request.ts';
+import { decodeRequest } from '../../../protocols/messages/decode-request/decode-request.ts';
+import { encodeRequest } from '../../../protocols/messages/encode-request/encode-request.ts';
 import { plainRequest } from '../../support/context.ts';
-import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { pathless } from '../../support/pathless.ts';
+import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 import { expected, recording, recordings } from './fixtures.ts';
 
 const context = (): RequestContext => ({

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
-import { clientOf, convert, type Target, targets } from '../../losses/pairs.ts';
+import { clientOf, convert, type Target, targets } from '../../conversions/losses/pairs.ts';
 
 const client = clientOf('messages');
 const targetOf = (name: string): Target => {

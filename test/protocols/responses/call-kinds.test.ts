@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import type { Tool } from '../../../engine/model/request.ts';
-import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
+import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';

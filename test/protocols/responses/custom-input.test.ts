@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { CustomInput, wrapInput } from '../../../protocols/responses/custom-input.ts';
+import { CustomInput, wrapInput } from '../../../protocols/responses/encode-reply/custom-input.ts';
 import { anyText } from '../../support/arbitraries/text.ts';
 
 const unwrap = (...pieces: readonly string[]): string => {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
 import { packCallSignature } from '../../../protocols/responses/call-signature.ts';
-import { decodeRequest, serverState } from '../../../protocols/responses/decode-request.ts';
-import { holdsPackedSignature } from '../../../protocols/responses/encode-reasoning.ts';
+import { decodeRequest, serverState } from '../../../protocols/responses/decode-request/decode-request.ts';
+import { holdsPackedSignature } from '../../../protocols/responses/encode-request/encode-reasoning.ts';
 
 const decode = (more: JsonObject): ModelRequest => decodeRequest({ model: 'm', input: 'hi', ...more });
 const call = (id: string): JsonObject => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });

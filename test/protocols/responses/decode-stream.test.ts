@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
+import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';

@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.t
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn, WireFormat } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
-import { encodeRequest } from '../../../protocols/responses/encode-request.ts';
+import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
+import { encodeRequest } from '../../../protocols/responses/encode-request/encode-request.ts';
 import { plainRequest } from '../../support/context.ts';
 import { requests } from './fixtures.ts';
 

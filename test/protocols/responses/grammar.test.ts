@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import { encodeStream } from '../../../protocols/responses/encode-stream.ts';
+import { encodeStream } from '../../../protocols/responses/encode-reply/encode-stream.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
 import { GrammarError } from '../../support/facts.ts';

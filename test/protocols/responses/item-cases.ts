@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../engine/model/json/json.ts';
-import type { ItemType, ToolType } from '../../../protocols/responses/schema-items.ts';
+import type { ItemType, ToolType } from '../../../protocols/responses/decode-request/schema-items.ts';
 
 /**
  * What becomes of an item or tool on its way to another format: it reaches the model (`said`), is left out with a loss (`lost`),

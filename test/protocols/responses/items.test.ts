@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { ResponseInputItem, Tool } from 'openai/resources/responses/responses';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
+import type { ItemType, ToolType } from '../../../protocols/responses/decode-request/schema-items.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
-import type { ItemType, ToolType } from '../../../protocols/responses/schema-items.ts';
-import { convert, targets } from '../../losses/pairs.ts';
+import { convert, targets } from '../../conversions/losses/pairs.ts';
 import { itemCases, type Outcome, toolCases } from './item-cases.ts';
 
 /** Types of the vendor's client library that the tables lack; the compiler requires none. */

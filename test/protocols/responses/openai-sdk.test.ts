@@ -2,7 +2,7 @@ import test from 'ava';
 import OpenAI from 'openai';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
+import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { eventsOf } from '../../support/events.ts';

@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { unpackSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { readSseRecords } from '../../../engine/model/sse.ts';
+import { readSseRecords } from '../../../engine/model/wire/sse.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { treeOf } from '../../bench/measure/process-tree.ts';
-import { addressIn, type CommandRig, commandRig, type Running } from '../command.ts';
+import { addressIn, type CommandRig, commandRig, type Running } from '../processes/command.ts';
 
 /** A gateway as a separate process, as users run it. */
 export interface GatewayProcess extends Pick<CommandRig, 'home' | 'run'> {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { jsonAnswer, type Reaction, sseAnswer } from '../upstream.ts';
+import { jsonAnswer, type Reaction, sseAnswer } from '../upstreams/upstream.ts';
 import type { Wire } from './wires.ts';
 
 /** A fault of an upstream, and the expected outcome. */

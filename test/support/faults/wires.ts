@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../upstream.ts';
+import type { UpstreamRequest } from '../upstreams/upstream.ts';
 
 /** A vendor's wire format for the fault tests: good responses of any size, and its errors. */
 export interface Wire {

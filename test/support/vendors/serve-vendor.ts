@@ -1,4 +1,10 @@
-import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream, type UpstreamAnswer } from '../upstream.ts';
+import {
+  jsonAnswer,
+  type ScriptedUpstream,
+  sseAnswer,
+  startUpstream,
+  type UpstreamAnswer,
+} from '../upstreams/upstream.ts';
 import type { Vendor } from './vendor.ts';
 
 /** Puts a simulated vendor, whose key is `key`, on a loopback port. */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import test from 'ava';
 import { formats } from '../../../transformers/index.ts';
-import { recordingsOf } from '../../support/recordings.ts';
+import { recordingsOf } from '../../support/upstreams/recordings.ts';
 import { faultOf } from './rig.ts';
 
 /** Every recorded refusal of a vendor: what it is taken for. */

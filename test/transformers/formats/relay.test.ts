@@ -2,8 +2,8 @@ import test from 'ava';
 import { request } from 'undici';
 import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { recordingsOf } from '../../support/recordings.ts';
-import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
+import { recordingsOf } from '../../support/upstreams/recordings.ts';
+import { recordedAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 /** Vendors with a dialect of their own: a chat client's request may be written anew, their answers reach it as they come. */
 for (const vendor of ['deepseek', 'openrouter', 'groq']) {

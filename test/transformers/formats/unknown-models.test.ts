@@ -4,7 +4,7 @@ import { clientProtocols } from '../../../protocols/index.ts';
 import { formats } from '../../../transformers/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { eventsOf } from '../../support/events.ts';
-import { decodeRecording, recordingsOf } from '../../support/recordings.ts';
+import { decodeRecording, recordingsOf } from '../../support/upstreams/recordings.ts';
 import { type ClientName, formatOf, type Place, sent, upstreamOf } from './rig.ts';
 
 /** An upstream, its newest models that are known, and its recorded answers. */

@@ -1,4 +1,4 @@
-import type { VendorFacts } from '../../../engine/model/model-facts.ts';
+import type { VendorFacts } from '../../../engine/model/models/model-facts.ts';
 
 /** UTC, from Monday to Friday. Public holidays of China, which aren't peak, aren't known here. */
 const peakHours = [

@@ -1,4 +1,4 @@
-import type { VendorFacts } from '../../../engine/model/model-facts.ts';
+import type { VendorFacts } from '../../../engine/model/models/model-facts.ts';
 
 /**
  * The models on Groq. The keys of `source`:

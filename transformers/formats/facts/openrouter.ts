@@ -1,4 +1,4 @@
-import type { VendorFacts } from '../../../engine/model/model-facts.ts';
+import type { VendorFacts } from '../../../engine/model/models/model-facts.ts';
 
 /**
  * The most used models on OpenRouter, and the flagship of each author. The keys of `source`:

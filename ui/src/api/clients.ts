@@ -1,6 +1,6 @@
 import type { AddedClient, ClientList } from '../../../admin/schema.ts';
 import { call } from './call.ts';
-import type { Outcome } from './config.ts';
+import type { Outcome } from './config/config.ts';
 import type { JsonObject } from './json.ts';
 
 /** A client with a key of its own: its limits and what it used. */

@@ -1,6 +1,6 @@
 import type { LogFile } from '../../../admin/schema.ts';
 import { call, failure, send } from './call.ts';
-import type { Outcome } from './config.ts';
+import type { Outcome } from './config/config.ts';
 import { textListReader } from './text-list-reader.ts';
 
 export type { LogFile };

@@ -1,6 +1,6 @@
 import type { FleetState, PlainModel as ListedModel, ServiceState } from '../../../admin/schema.ts';
 import { call } from './call.ts';
-import type { Outcome } from './config.ts';
+import type { Outcome } from './config/config.ts';
 
 export type { ListedModel };
 

@@ -1,6 +1,6 @@
-import type { ConfigFile } from '../api/config-file.ts';
+import type { ConfigFile } from '../api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
-import { withMember } from './field-path.ts';
+import { withMember } from './fields/field-path.ts';
 
 /** How a fact of a condition is edited. */
 type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'client' | 'headers' | 'time';

@@ -1,5 +1,5 @@
-import type { ConfigFile } from '../api/config.ts';
-import type { ComboOption } from '../parts/combo-field.tsx';
+import type { ConfigFile } from '../api/config/config.ts';
+import type { ComboOption } from '../parts/controls/combo-field.tsx';
 import { modelNames } from './models.ts';
 
 /** All models of the providers, as suggestions. */

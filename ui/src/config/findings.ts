@@ -1,9 +1,9 @@
 import { useEffect, useMemo } from 'react';
 import { isAbort, wordError } from '../api/api-error.ts';
-import { type CheckedConfig, type ConfigFile, checkConfig, type Finding } from '../api/config.ts';
+import { type CheckedConfig, type ConfigFile, checkConfig, type Finding } from '../api/config/config.ts';
 import { createStore, useStore } from '../state/store.ts';
-import { parseText } from './parse-text.ts';
-import { unreadableTexts } from './unreadable-texts.ts';
+import { unreadableTexts } from './draft/unreadable-texts.ts';
+import { parseText } from './fields/parse-text.ts';
 
 /** The gateway's check of a configuration. */
 interface Checked extends CheckedConfig {

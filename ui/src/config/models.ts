@@ -1,6 +1,6 @@
-import type { ProviderFile } from '../api/config.ts';
+import type { ProviderFile } from '../api/config/config.ts';
 import type { Json } from '../api/json.ts';
-import { withMember } from './field-path.ts';
+import { withMember } from './fields/field-path.ts';
 
 /** An element of a provider's `models`: a name, or an object with more. */
 type ModelFile = NonNullable<ProviderFile['models']>[number];

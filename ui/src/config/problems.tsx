@@ -1,8 +1,8 @@
-import type { Finding } from '../api/config.ts';
+import type { Finding } from '../api/config/config.ts';
 import { counted } from '../format/count.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { goToField } from './fields/wanted-field.ts';
 import { sentence } from './findings.ts';
-import { goToField } from './wanted-field.ts';
 
 /** Lists problems and warnings of a draft; each links to its field. */
 export const Problems = ({

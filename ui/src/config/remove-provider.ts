@@ -1,4 +1,4 @@
-import type { ConfigFile } from '../api/config-file.ts';
+import type { ConfigFile } from '../api/config/config-file.ts';
 import { ownRulesOf, textsToValue, valueToTexts, withOwnRules } from './conditions.ts';
 import { fallbacksOf, routeOf, rules, withFallbacks, withRoute } from './rules.ts';
 

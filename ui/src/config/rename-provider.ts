@@ -1,4 +1,4 @@
-import type { ConfigFile, TransformerEntry } from '../api/config-file.ts';
+import type { ConfigFile, TransformerEntry } from '../api/config/config-file.ts';
 import { isJsonObject, type Json } from '../api/json.ts';
 
 /** Renames a provider in destinations, fallbacks, members of pools and the scope of transformers. */

@@ -1,6 +1,6 @@
-import type { ConfigFile } from '../api/config-file.ts';
+import type { ConfigFile } from '../api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
-import { withInner, withMember } from './field-path.ts';
+import { withInner, withMember } from './fields/field-path.ts';
 
 /** A routing rule: the default, or a scenario. */
 export interface Rule {

@@ -1,4 +1,4 @@
-import type { ProviderFile } from '../api/config-file.ts';
+import type { ProviderFile } from '../api/config/config-file.ts';
 
 const older = { baseUrl: 'api_base_url', apiKey: 'api_key' } as const;
 

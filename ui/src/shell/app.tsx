@@ -4,14 +4,14 @@ import { route } from '../router/route.ts';
 import { restoreScroll } from '../router/scroll.ts';
 import { useStore } from '../state/store.ts';
 import './app.css';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
+import { ConfirmDialog } from './dialogs/confirm-dialog.tsx';
+import { listenForKeys } from './dialogs/shortcuts.ts';
 import { KeyPrompt } from './key-prompt.tsx';
 import { Navigation } from './navigation.tsx';
 import { pageAt } from './page-at.ts';
 import { PageBoundary } from './page-boundary.tsx';
 import { PageView } from './page-view.tsx';
-import { listenForKeys } from './shortcuts.ts';
 import { Toasts } from './toasts.tsx';
 
 /** The frame around every page. */

@@ -1,5 +1,5 @@
 import { connection } from '../api/connection.ts';
-import { Notice } from '../parts/notice.tsx';
+import { Notice } from '../parts/layout/notice.tsx';
 import { useStore } from '../state/store.ts';
 
 /** Shown while the gateway doesn't respond. */

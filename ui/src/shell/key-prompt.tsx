@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { giveKey, keyState } from '../api/key.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { SecretField } from '../parts/field.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { SecretField } from '../parts/controls/field.tsx';
+import { Dialog } from '../parts/layout/dialog.tsx';
 import { useStore } from '../state/store.ts';
 
 /** Asks for the gateway's key when the gateway requires it. */

@@ -1,19 +1,19 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { pages } from '../pages.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Button, IconButton } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Dialog } from '../parts/layout/dialog.tsx';
 import { href, navigate, route } from '../router/route.ts';
 import { kept } from '../state/kept.ts';
 import { useStore } from '../state/store.ts';
 import { unsaved } from '../state/unsaved.ts';
 import './navigation.css';
+import { useShortcut } from './dialogs/shortcuts.ts';
+import { ShortcutsDialog } from './dialogs/shortcuts-dialog.tsx';
 import { Mark } from './mark.tsx';
-import { useShortcut } from './shortcuts.ts';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const Palette = lazy(async () => ({ default: (await import('./dialogs/palette.tsx')).Palette }));
 
 const groups = ['Monitor', 'Configure', 'Use'] as const;
 

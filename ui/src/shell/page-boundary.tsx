@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { connection } from '../api/connection.ts';
-import { Button } from '../parts/button.tsx';
-import { Notice } from '../parts/notice.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { Notice } from '../parts/layout/notice.tsx';
 
 /** Shows an error instead of a broken page, until the gateway answers again; the rest of the interface keeps working. */
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly error: string | undefined }> {

@@ -1,8 +1,8 @@
 import { lazy, Suspense } from 'react';
 import { type PageEntry, pages } from '../pages.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { Empty } from '../parts/layout/empty.tsx';
+import { Loading } from '../parts/layout/loading.tsx';
+import { PageHeader } from '../parts/layout/page-header.tsx';
 import { href, type Route } from '../router/route.ts';
 
 // Created once: a new component would lose its state.

@@ -1,5 +1,5 @@
-import { Icon } from '../parts/icon.tsx';
-import { Segmented } from '../parts/segmented.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Segmented } from '../parts/controls/segmented.tsx';
 import { useStore } from '../state/store.ts';
 import { theme, themes } from './theme.ts';
 import './theme-switch.css';

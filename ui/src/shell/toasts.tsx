@@ -1,6 +1,6 @@
-import { IconButton } from '../parts/button.tsx';
-import { classNames } from '../parts/class-names.ts';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { classNames } from '../parts/text/class-names.ts';
 import { useStore } from '../state/store.ts';
 import { dismissToast, toasts } from './toast.ts';
 import './toasts.css';

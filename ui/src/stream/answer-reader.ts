@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/json.ts';
 import { parseObject } from '../api/json.ts';
 import type { Protocol } from '../api/protocols.ts';
-import type { SseRecord } from '../api/sse-records.ts';
+import type { SseRecord } from '../api/requests/sse-records.ts';
 import type { Answer } from './answer.ts';
 import { AnswerBuilder } from './answer-builder.ts';
 import { readChatChunk, readChatReply } from './read-chat.ts';

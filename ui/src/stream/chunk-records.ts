@@ -1,5 +1,5 @@
-import type { Chunk } from '../api/requests.ts';
-import { type SseRecord, sseReader } from '../api/sse-records.ts';
+import type { Chunk } from '../api/requests/requests.ts';
+import { type SseRecord, sseReader } from '../api/requests/sse-records.ts';
 
 /** A stream record. `atMs`: when its last chunk arrived, in milliseconds since the request began. */
 export interface TimedRecord extends SseRecord {

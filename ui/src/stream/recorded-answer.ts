@@ -1,5 +1,5 @@
 import { failureIn } from '../api/call.ts';
-import type { Capture, RequestSummary } from '../api/requests.ts';
+import type { Capture, RequestSummary } from '../api/requests/requests.ts';
 import type { Answer } from './answer.ts';
 import { answerReader } from './answer-reader.ts';
 import { isEventStream, recordsOf, textOf } from './chunk-records.ts';

@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileWork } from '../../../log/file-work.ts';
-import type { AppLog } from '../../../log/logs.ts';
 import { ifMissing } from '../../../model/fault.ts';
+import { FileWork } from '../../../observe/log/file-work.ts';
+import type { AppLog } from '../../../observe/log/logs.ts';
 import type { RecordLines } from '../../record/record-lines.ts';
 import { type HistoryFile, historyFilesIn } from './file-names.ts';
 

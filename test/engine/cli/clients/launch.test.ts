@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { claudeCode } from '../../../../engine/cli/clients/claude-code.ts';
-import { type CommandRig, commandRig } from '../../../support/command.ts';
+import { claudeCode } from '../../../../engine/cli/commands/clients/claude-code.ts';
+import { type CommandRig, commandRig } from '../../../support/processes/command.ts';
 
 /*
  * What the launcher sets is what the program uses, whatever its own files say. Each program here reads its files in the order of

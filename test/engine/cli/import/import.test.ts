@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import { mergeImported } from '../../../../engine/cli/import/import.ts';
+import { mergeImported } from '../../../../engine/cli/commands/import/import.ts';
 import { formats, stages } from '../../../../transformers/index.ts';
-import { commandRig } from '../../../support/command.ts';
+import { commandRig } from '../../../support/processes/command.ts';
 
 const theirs = {
   APIKEY: 'theirs',

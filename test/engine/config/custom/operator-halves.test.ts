@@ -1,8 +1,8 @@
 import test from 'ava';
 import { request } from 'undici';
-import { chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 /** A limit of stages that a busy machine doesn't come near while one test runs in the process, in milliseconds. */
 const limitMs = 2_000;

@@ -6,9 +6,9 @@ import { defer, delay, firstValueFrom, map, of, tap } from 'rxjs';
 import { currentStage, withContext } from '../../../../engine/config/custom/stage-context.ts';
 import type { ModelEvent } from '../../../../engine/model/event.ts';
 import { machine } from '../../../../engine/model/machine.ts';
-import { addressIn, commandRig } from '../../../support/command.ts';
 import { plainRequest } from '../../../support/context.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 test("a stage's code runs under its name, the gateway's around it under none, however late", async (t) => {
   const seen: (readonly [who: string, at: string | undefined])[] = [];

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { request } from 'undici';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 /** A custom stage that goes wrong fails its own request, under its name, in the client's own error shape; no other request. */
 const limitMs = 200;

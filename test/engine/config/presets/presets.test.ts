@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { modelListPaths } from '../../../../admin/models.ts';
+import { modelListPaths } from '../../../../admin/config/models.ts';
 import { createPresets } from '../../../../engine/config/presets/presets.ts';
 import { countTokensEndpoint } from '../../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
@@ -16,7 +16,7 @@ import { messagesCounting } from '../../../../protocols/messages/count-tokens.ts
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { messagesModels } from '../../../../protocols/messages/models.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { serve } from '../../http/rig.ts';
 
 /** A folder with these files below it, presets served from it, and an upstream that refuses with a status of its own. */

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
-import { commandRig } from '../../../support/command.ts';
+import { commandRig } from '../../../support/processes/command.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer } from '../../../support/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
 
 const used = (prompt_tokens: number, completion_tokens: number) => () =>

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, sseAnswer } from '../../../support/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
 
 const startMs = Date.UTC(2026, 0, 1, 12);

@@ -1,10 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { ExecutionContext } from 'ava';
 import OpenAI from 'openai';
-import { hashedKey } from '../../../../engine/config/clients.ts';
-import { chatReply } from '../../../support/chat-stream.ts';
+import { hashedKey } from '../../../../engine/config/sections/clients.ts';
 import { type GatewayExtras, startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { jsonAnswer, type Script, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type Script, type ScriptedUpstream, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 /** The administrator's key of the test gateways. */
 export const adminKey = 'the-key-of-the-administrator';

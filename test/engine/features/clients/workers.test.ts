@@ -1,9 +1,9 @@
 import test from 'ava';
-import { chatReply } from '../../../support/chat-stream.ts';
-import { commandRig } from '../../../support/command.ts';
+import { commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, keyOf } from './rig.ts';
 
 const body = { model: 'p,m', messages: [{ role: 'user', content: 'Hello' }] };

@@ -10,10 +10,16 @@ import { type CaptureReason, Captures, maxCaptureBytes } from '../../../../engin
 import { Recorder } from '../../../../engine/features/history/recorder.ts';
 import type { RequestDetail, RequestSummary } from '../../../../engine/features/record/schema.ts';
 import { start } from '../../../../engine/service/server.ts';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, type Script, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import {
+  jsonAnswer,
+  type Script,
+  type ScriptedUpstream,
+  sseAnswer,
+  startUpstream,
+} from '../../../support/upstreams/upstream.ts';
 
 const secret = 'the-providers-very-own-key';
 

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import { Backpressure } from '../../../../engine/backpressure.ts';
 import { playRecording } from '../../../../engine/features/history/replay.ts';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
+import { Backpressure } from '../../../../engine/runtime/backpressure.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
 import {
   jsonAnswer,
   recordedAnswer,
@@ -12,7 +12,7 @@ import {
   type ScriptedUpstream,
   sseAnswer,
   startUpstream,
-} from '../../../support/upstream.ts';
+} from '../../../support/upstreams/upstream.ts';
 
 interface Rig extends TestGateway {
   readonly upstream: ScriptedUpstream;

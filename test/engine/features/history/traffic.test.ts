@@ -2,10 +2,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import { lineTrafficOf, Traffic, trafficOf } from '../../../../engine/features/history/traffic.ts';
 import type { Activity, RequestDetail, RequestList } from '../../../../engine/features/record/schema.ts';
-import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const nowMs = 1_800_000_000_000;
 const line = { protocol: 'chat', provider: 'p', model: 'm' } as const;

@@ -5,7 +5,7 @@ import { openMetrics } from '../../../../engine/features/metrics/open-metrics.ts
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
 import { until } from '../../../support/until.ts';
-import { recordedAnswer, type Script, startUpstream } from '../../../support/upstream.ts';
+import { recordedAnswer, type Script, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { serve } from '../../http/rig.ts';
 
 /** An endpoint whose requests are counted, before an upstream of Messages (`p`) and one of Chat (`c`). */

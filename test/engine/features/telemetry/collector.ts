@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import Type, { type Static } from 'typebox';
 import { reader } from '../../../../engine/model/schema.ts';
-import { type Script, startUpstream } from '../../../support/upstream.ts';
+import { type Script, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const Value = Type.Union([
   Type.Object({ stringValue: Type.String() }),

@@ -4,7 +4,7 @@ import type { Span } from '../../../../engine/features/telemetry/otlp.ts';
 import { batchMs, maxBatchSpans, maxQueuedSpans, SpanQueue } from '../../../../engine/features/telemetry/span-queue.ts';
 import { createUpstreams } from '../../../../engine/upstream/create-upstreams.ts';
 import { until } from '../../../support/until.ts';
-import { type Reaction, type Script, startUpstream } from '../../../support/upstream.ts';
+import { type Reaction, type Script, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 /** A clock whose timers run when the test says so. */
 const manualClock = () => {

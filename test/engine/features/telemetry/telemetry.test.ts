@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
-import { telemetrySettings } from '../../../../engine/config/telemetry.ts';
+import { telemetrySettings } from '../../../../engine/config/sections/telemetry.ts';
 import type { ExporterClock } from '../../../../engine/features/telemetry/exporter.ts';
 import { openTelemetry } from '../../../../engine/features/telemetry/telemetry.ts';
 import { createUpstreams } from '../../../../engine/upstream/create-upstreams.ts';
 import { until } from '../../../support/until.ts';
-import type { Script } from '../../../support/upstream.ts';
+import type { Script } from '../../../support/upstreams/upstream.ts';
 import { startCollector } from './collector.ts';
 
 const batchMs = 5_000;

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
-import { recordedAnswer, type Script, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { recordedAnswer, type Script, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { attributesOf, startCollector } from './collector.ts';
 
 /*

@@ -4,12 +4,12 @@ import test from 'ava';
 import { usageFolder } from '../../../../engine/features/usage/bucket-files.ts';
 import { readBuckets } from '../../../../engine/features/usage/read-buckets.ts';
 import type { UsageReport } from '../../../../engine/features/usage/schema.ts';
-import { chatReply } from '../../../support/chat-stream.ts';
-import { addressIn, commandRig } from '../../../support/command.ts';
 import { startGateway } from '../../../support/gateway.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers } from '../../../support/workers.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, keyOf } from '../clients/rig.ts';
 
 /** Tokens of every answer: 100 of the prompt, 40 of them from a cache; 7 of the answer, 3 of them reasoning. */

@@ -9,7 +9,7 @@ import { formats } from '../../../../transformers/index.ts';
 import { anyText } from '../../../support/arbitraries/text.ts';
 import { replyContext } from '../../../support/context.ts';
 import { recordsOf } from '../../../support/events.ts';
-import { recordingsOf } from '../../../support/recordings.ts';
+import { recordingsOf } from '../../../support/upstreams/recordings.ts';
 
 /** Reads the records in a row, learning from all that aren't recognised; which ones were. */
 const recognised = (texts: readonly string[], check: (data: string, value: JsonObject) => void): boolean[] => {

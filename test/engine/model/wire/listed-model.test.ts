@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Json } from '../../../../engine/model/json/json.ts';
-import type { ListedModel } from '../../../../engine/model/model-facts.ts';
+import type { ListedModel } from '../../../../engine/model/models/model-facts.ts';
 import { readListedModel } from '../../../../engine/model/wire/listed-model.ts';
 
 /** Rows as the vendors' references show them. */

@@ -7,7 +7,7 @@ import {
   type ToolSchemaForm,
   toolSchema,
 } from '../../../../engine/model/wire/tool-schema.ts';
-import { cpuTimeMs } from '../../../support/cpu-time.ts';
+import { cpuTimeMs } from '../../../support/processes/cpu-time.ts';
 
 const merged: ToolSchemaForm = { ...anyToolSchema, rootUnion: 'merged' };
 const older: ToolSchemaForm = { ...anyToolSchema, tuples: 'prefixItems', properties: 'optional' };

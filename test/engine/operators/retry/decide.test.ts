@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { defaultSettings } from '../../../../engine/config/service-settings.ts';
+import { defaultSettings } from '../../../../engine/config/sections/service-settings.ts';
 import type { Fault, FaultKind } from '../../../../engine/model/fault.ts';
 import type { ModelRequest } from '../../../../engine/model/request.ts';
 import {

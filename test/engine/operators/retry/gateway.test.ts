@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { readMessagesStream } from '../../../support/grammar/messages.ts';
 import { until } from '../../../support/until.ts';
-import type { Script } from '../../../support/upstream.ts';
+import type { Script } from '../../../support/upstreams/upstream.ts';
 import { begun, cut, errorFirst, failing, good, goodChat, inTurn, quick, rig } from './rig.ts';
 
 const statuses: readonly (readonly [status: number, calls: number])[] = [

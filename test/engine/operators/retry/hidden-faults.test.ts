@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { UpstreamAnswer } from '../../../support/upstream.ts';
+import type { UpstreamAnswer } from '../../../support/upstreams/upstream.ts';
 import { good, rig } from './rig.ts';
 
 const formats = {

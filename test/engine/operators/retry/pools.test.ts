@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { readMessagesStream } from '../../../support/grammar/messages.ts';
 import { until } from '../../../support/until.ts';
-import type { Script } from '../../../support/upstream.ts';
+import type { Script } from '../../../support/upstreams/upstream.ts';
 import { begun, failing, good, inTurn, rig } from './rig.ts';
 
 const large = (strategy: string, ...names: readonly string[]) => ({

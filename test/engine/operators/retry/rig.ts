@@ -7,7 +7,7 @@ import {
   startUpstream,
   type UpstreamAnswer,
   type UpstreamRequest,
-} from '../../../support/upstream.ts';
+} from '../../../support/upstreams/upstream.ts';
 
 /** What a client gets. */
 interface Got {

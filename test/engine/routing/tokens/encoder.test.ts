@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ModelRequest, Part, Tool } from '../../../../engine/model/request.ts';
 import { createTokenCounter } from '../../../../engine/routing/tokens/encoder.ts';
 import { plainRequest } from '../../../support/context.ts';
-import { cpuTimeMs } from '../../../support/cpu-time.ts';
+import { cpuTimeMs } from '../../../support/processes/cpu-time.ts';
 
 const real = createTokenCounter();
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { isJsonObject, type Json, type JsonObject } from '../../../../engine/model/json/json.ts';
-import { addressIn, commandRig } from '../../../support/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 /** What a vendor signs or says in its answer of this number, counted from 0. */
 const thought = (number: number): string => `the-reasoning-of-answer-${number}-${'x'.repeat(60)}`;

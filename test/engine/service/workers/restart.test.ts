@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readPidFile } from '../../../../engine/service/workers/pid-file.ts';
-import { chatStream } from '../../../support/chat-stream.ts';
-import { addressIn, type CommandRig, commandRig } from '../../../support/command.ts';
+import { addressIn, type CommandRig, commandRig } from '../../../support/processes/command.ts';
 import { until } from '../../../support/until.ts';
-import { type Piece, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
+import { chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { type Piece, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { startLoad } from './load.ts';
 
 // 200 streams and 20 restarts keep two cores busy for minutes; the figures of such a run are in docs/contributing/guarantees.md.

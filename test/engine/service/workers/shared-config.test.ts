@@ -1,6 +1,6 @@
 import test from 'ava';
-import { addressIn, commandRig } from '../../../support/command.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 
 interface Written {
   readonly Providers: readonly { readonly name: string; readonly models: readonly string[] }[];

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { addressIn, commandRig } from '../../../support/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const body = (model: string) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
 

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { chatStream } from '../../../support/chat-stream.ts';
-import { addressIn, commandRig } from '../../../support/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { sseAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { sseAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const body = { model: 'p,m', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
 

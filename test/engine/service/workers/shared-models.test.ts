@@ -1,8 +1,8 @@
 import test from 'ava';
-import { addressIn, commandRig } from '../../../support/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 test('a list of models that one process asks for is used by the other', async (t) => {
   t.timeout(300_000);

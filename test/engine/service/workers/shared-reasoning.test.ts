@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { addressIn, commandRig } from '../../../support/command.ts';
-import { signingUpstream, ToolLoop } from '../../../support/tool-loop.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+import { signingUpstream, ToolLoop } from '../../../support/upstreams/tool-loop.ts';
+import { startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const rounds = process.env.RELIABILITY === 'full' ? 41 : 9;
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { addressIn, commandRig } from '../../../support/command.ts';
-import { signingUpstream, ToolLoop } from '../../../support/tool-loop.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers } from '../../../support/workers.ts';
+import { signingUpstream, ToolLoop } from '../../../support/upstreams/tool-loop.ts';
+import { startUpstream } from '../../../support/upstreams/upstream.ts';
 
 test('processes whose supervisor does not answer go on by themselves, say so once, and take it up again', async (t) => {
   t.timeout(300_000);

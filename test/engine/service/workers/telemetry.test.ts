@@ -1,9 +1,9 @@
 import test from 'ava';
-import { chatReply } from '../../../support/chat-stream.ts';
-import { addressIn, commandRig } from '../../../support/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { connectToWorkers } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
-import { connectToWorkers } from '../../../support/workers.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 import { startCollector } from '../../features/telemetry/collector.ts';
 
 test('each of several processes exports its own, as an instance of one service', async (t) => {

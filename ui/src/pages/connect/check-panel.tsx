@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { duration } from '../../format/duration.ts';
-import { Lamp } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Lamp } from '../../parts/text/badge.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';
 import type { ClientGuide, Connection } from './clients/client-guide.ts';
 

@@ -1,8 +1,8 @@
 import { protocolTitles } from '../../api/protocols.ts';
-import { Described } from '../../config/described.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Described } from '../../config/fields/described.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { CodeBlock } from '../../parts/text/code-block.tsx';
 import { CheckPanel } from './check-panel.tsx';
 import { baseOf, type ClientGuide, type Connection } from './clients/client-guide.ts';
 import type { Shell } from './clients/shell.ts';

@@ -1,8 +1,8 @@
-import type { ConfigFile } from '../../api/config.ts';
+import type { ConfigFile } from '../../api/config/config.ts';
 import { ownRulesOf } from '../../config/conditions.ts';
 import { hasDefault, routeOf, rules } from '../../config/rules.ts';
 import { counted } from '../../format/count.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { href } from '../../router/route.ts';
 
 /** Where requests go that name no model of the gateway. */

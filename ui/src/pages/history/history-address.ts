@@ -1,4 +1,4 @@
-import type { HistoryQuery } from '../../api/history.ts';
+import type { HistoryQuery } from '../../api/requests/history.ts';
 import { href } from '../../router/route.ts';
 
 /** What can be searched for, named as in the page's address and in the query of `GET /api/history`. */

@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import type { KeptRequest } from '../../api/history.ts';
-import { useRecentRequests } from '../../api/use-recent-requests.ts';
+import type { KeptRequest } from '../../api/requests/history.ts';
+import { useRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { isoTime, localTime } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
-import '../../parts/filters.css';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { SelectField, TextField } from '../../parts/controls/field.tsx';
+import '../../parts/table/filters.css';
 import { type HistoryFilter, noFilter } from './history-address.ts';
 
 /** The fields of a search. It begins when the form is submitted, since it reads files. */

@@ -1,8 +1,8 @@
 import { type Json, parseObject } from '../../api/json.ts';
 import { dayAndTime } from '../../format/time.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
 import { href } from '../../router/route.ts';
 import { type LogRecord, levelName } from './log-record.ts';
 

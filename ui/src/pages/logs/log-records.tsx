@@ -1,8 +1,8 @@
 import { bytes } from '../../format/bytes.ts';
 import { count } from '../../format/count.ts';
-import { Button } from '../../parts/button.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { mostRecords } from './log-book.ts';
 import { LogDetails } from './log-details.tsx';
 import type { LogFilter } from './log-filter.ts';

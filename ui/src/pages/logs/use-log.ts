@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { connection } from '../../api/connection.ts';
 import { keyState } from '../../api/key.ts';
-import { useFeed } from '../../api/use-feed.ts';
+import { useFeed } from '../../api/requests/use-feed.ts';
 import { createStore, useStore } from '../../state/store.ts';
 import { LogBook, type LogView } from './log-book.ts';
 import { filterRecords, type LogFilter } from './log-filter.ts';

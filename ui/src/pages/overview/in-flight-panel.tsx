@@ -1,9 +1,9 @@
-import type { Activity, InFlight } from '../../api/activity.ts';
 import { protocolTitles } from '../../api/protocols.ts';
+import type { Activity, InFlight } from '../../api/requests/activity.ts';
 import { count } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
-import { Lamp } from '../../parts/badge.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Lamp } from '../../parts/text/badge.tsx';
 
 const tones = { deciding: 'plain', waiting: 'warn', streaming: 'ok' } as const;
 

@@ -1,25 +1,25 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
-import type { Activity } from '../../api/activity.ts';
-import { readGraphs } from '../../api/graph.ts';
+import { readGraphs } from '../../api/config/graph.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
-import type { RequestSummary } from '../../api/requests.ts';
+import type { Activity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { SelectField } from '../../parts/field.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
-import { useWidth } from '../../parts/use-width.ts';
+import { SelectField } from '../../parts/controls/field.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery, href, navigate } from '../../router/route.ts';
-import { layOutLine } from './line-layout.ts';
+import { layOutLine } from './drawing/line-layout.ts';
 import { type Destination, destinationsOf, nameOf, trafficOn } from './lines.ts';
 import { LinesTable } from './lines-table.tsx';
 import { overviewAddress, viewOf } from './overview-address.ts';
 import { layOutOverview } from './overview-layout.ts';
 import { Playback, requestsOf } from './playback.tsx';
 
-const LineDrawing = lazy(async () => ({ default: (await import('./drawing.tsx')).LineDrawing }));
+const LineDrawing = lazy(async () => ({ default: (await import('./drawing/drawing.tsx')).LineDrawing }));
 
 /** How often the graph is loaded, in milliseconds: any client may change the configuration. */
 const graphEveryMs = 10_000;

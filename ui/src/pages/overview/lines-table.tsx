@@ -1,13 +1,13 @@
-import type { Activity } from '../../api/activity.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
-import type { RequestSummary } from '../../api/requests.ts';
+import type { Activity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
 import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
-import { Lamp } from '../../parts/badge.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { DestinationName } from '../../parts/destination-name.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { WholeNames } from '../../parts/whole-names.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { type Column, DataTable } from '../../parts/table/data-table.tsx';
+import { Lamp } from '../../parts/text/badge.tsx';
+import { DestinationName } from '../../parts/text/destination-name.tsx';
+import { WholeNames } from '../../parts/text/whole-names.tsx';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
 
 interface Line {

@@ -1,8 +1,8 @@
-import type { Activity, LineActivity } from '../../api/activity.ts';
-import type { Graph } from '../../api/graph.ts';
+import type { Graph } from '../../api/config/graph.ts';
 import type { Protocol } from '../../api/protocols.ts';
-import type { RequestSummary } from '../../api/requests.ts';
-import type { Tone } from '../../parts/badge.tsx';
+import type { Activity, LineActivity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
+import type { Tone } from '../../parts/text/badge.tsx';
 import { median } from './median.ts';
 
 /** A model of a provider, as a target of requests. */

@@ -1,7 +1,7 @@
-import type { Activity } from '../../api/activity.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../api/protocols.ts';
-import type { RequestSummary } from '../../api/requests.ts';
-import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
+import type { Activity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
+import { crossOver, type Drawing, type Station, type Track } from './drawing/drawing-parts.ts';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
 import { overviewAddress } from './overview-address.ts';
 import { durationLabels, rateLabel, timesOf, troubleLabels, weightOf } from './traffic-labels.ts';

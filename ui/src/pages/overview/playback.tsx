@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'react';
-import { type Activity, readActivity } from '../../api/activity.ts';
-import type { RequestSummary } from '../../api/requests.ts';
+import { type Activity, readActivity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { timeOfDay } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 
 const minutes = 60;
 const minuteMs = 60_000;

@@ -1,5 +1,5 @@
 import { type Protocol, protocols } from '../../api/protocols.ts';
-import { hasFailed, type RequestSummary } from '../../api/requests.ts';
+import { hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
 
 /** The filters of the request list; an empty value matches everything. */
 export interface RequestFilter {

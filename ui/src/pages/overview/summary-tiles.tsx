@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { Activity } from '../../api/activity.ts';
-import type { RequestSummary } from '../../api/requests.ts';
+import type { Activity } from '../../api/requests/activity.ts';
+import type { RequestSummary } from '../../api/requests/requests.ts';
 import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { timeOfDay } from '../../format/time.ts';

@@ -1,11 +1,11 @@
 import { useCallback, useMemo } from 'react';
-import { type Activity, readActivity } from '../../api/activity.ts';
+import { type Activity, readActivity } from '../../api/requests/activity.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { changeQuery } from '../../router/route.ts';
 
 /** The gateway counts in steps of this length, in milliseconds: more often, there is nothing new. */

@@ -1,6 +1,6 @@
 import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
-import type { Label, TimeShare, Track } from './drawing-parts.ts';
+import type { Label, TimeShare, Track } from './drawing/drawing-parts.ts';
 import { type Traffic, toneOf } from './lines.ts';
 
 /** Requests per second. */

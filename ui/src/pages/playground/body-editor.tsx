@@ -1,6 +1,6 @@
 import type { Json } from '../../api/json.ts';
 import { type Protocol, protocolPaths } from '../../api/protocols.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../parts/controls/button.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 
 /** Edits the request body as JSON; it follows the form until it is edited. */

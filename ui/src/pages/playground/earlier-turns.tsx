@@ -1,7 +1,7 @@
 import { counted } from '../../format/count.ts';
-import { Button } from '../../parts/button.tsx';
-import { TextArea } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { TextArea } from '../../parts/controls/field.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { textOf } from '../../stream/compose-conversation.ts';
 import type { Turn, TurnPart } from '../../stream/conversation.ts';
 import { withResult } from './prompt.ts';

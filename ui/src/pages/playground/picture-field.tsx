@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { bytes } from '../../format/bytes.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../parts/controls/button.tsx';
 import type { Picture } from './prompt.ts';
 
 /** The largest image, in bytes: most providers reject larger ones. */

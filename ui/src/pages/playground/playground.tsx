@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from 'react';
-import { Empty } from '../../parts/empty.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { PageHeader } from '../../parts/page-header.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { useWidth } from '../../parts/use-width.ts';
+import { Tabs } from '../../parts/controls/tabs.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery } from '../../router/route.ts';
 import type { Turn } from '../../stream/conversation.ts';
 import type { PageProps } from '../page.ts';
 import './playground.css';
 import { PromptPanel } from './prompt-panel.tsx';
-import type { Run } from './run.ts';
-import { RunView } from './run-view.tsx';
+import type { Run } from './runs/run.ts';
+import { RunView } from './runs/run-view.tsx';
+import { useRuns } from './runs/use-runs.ts';
 import { usePrompt } from './use-prompt.ts';
 import { useRecorded } from './use-recorded.ts';
-import { useRuns } from './use-runs.ts';
 
 /** Sends a prompt in one or all client protocols and shows the responses. */
 export const Playground = ({ query }: PageProps) => {

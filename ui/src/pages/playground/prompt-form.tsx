@@ -1,9 +1,9 @@
 import { protocolTitles } from '../../api/protocols.ts';
 import { routedName } from '../../config/rules.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { CheckField, NumberField, TextArea } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { CheckField, NumberField, TextArea } from '../../parts/controls/field.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { PictureField } from './picture-field.tsx';
 import type { PromptState } from './use-prompt.ts';

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { shortProtocolTitles } from '../../api/protocols.ts';
-import { Button } from '../../parts/button.tsx';
-import { CheckField } from '../../parts/field.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CheckField } from '../../parts/controls/field.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
+import { Tabs } from '../../parts/controls/tabs.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { BodyEditor } from './body-editor.tsx';
 import { composeBody } from './compose-body.ts';
 import { type Target, targets } from './draft.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { useConfig } from '../../api/config-store.ts';
+import { useConfig } from '../../api/config/config-store.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, parseObject } from '../../api/json.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
@@ -20,9 +20,9 @@ import {
   withoutPictures,
 } from './draft.ts';
 import { type Picture, type Prompt, turnsOf } from './prompt.ts';
-import type { Job } from './run.ts';
+import type { Job } from './runs/run.ts';
+import type { Runs } from './runs/use-runs.ts';
 import { useKept } from './use-kept.ts';
-import type { Runs } from './use-runs.ts';
 
 /** The prompt that the page edits, and what sends it. */
 export type PromptState = ReturnType<typeof usePrompt>;

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useState } from 'react';
 import type { JsonObject } from '../../api/json.ts';
 import { parseObject } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
-import { type CapturedRequest, readRequest } from '../../api/requests.ts';
+import { type CapturedRequest, readRequest } from '../../api/requests/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { href, replaceAddress } from '../../router/route.ts';
 import { isEventStream, recordsOf, textOf } from '../../stream/chunk-records.ts';
 import { readAnswer } from '../../stream/recorded-answer.ts';
-import type { Run } from './run.ts';
+import type { Run } from './runs/run.ts';
 
 /** A recorded request that the prompt was made of. */
 interface Recorded {

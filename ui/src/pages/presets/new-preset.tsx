@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { TextField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
 import { href, navigate } from '../../router/route.ts';
 
 /** Asks for a name and opens the editor. */

@@ -1,11 +1,11 @@
 import { type ReactNode, useMemo } from 'react';
-import type { ConfigFile, Finding } from '../../api/config.ts';
+import type { ConfigFile, Finding } from '../../api/config/config.ts';
 import { isJsonObject } from '../../api/json.ts';
-import { type Form, FormContext } from '../../config/form.ts';
-import { mergePreset, withoutPlaceholders } from '../../config/merge-preset.ts';
-import { parseText } from '../../config/parse-text.ts';
+import { mergePreset, withoutPlaceholders } from '../../config/draft/merge-preset.ts';
+import { type Form, FormContext } from '../../config/fields/form.ts';
+import { parseText } from '../../config/fields/parse-text.ts';
 import { counted } from '../../format/count.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { ScenariosPanel } from '../routing/scenarios-panel.tsx';
 import { TryRequest } from '../routing/try-request.tsx';
 

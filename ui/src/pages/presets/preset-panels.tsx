@@ -1,11 +1,11 @@
-import type { ConfigFile, Finding } from '../../api/config.ts';
-import { Diff } from '../../config/diff.tsx';
-import { printHidden } from '../../config/hide-typed.ts';
-import { mergePreset } from '../../config/merge-preset.ts';
-import { CodeBlock } from '../../parts/code-block.tsx';
+import type { ConfigFile, Finding } from '../../api/config/config.ts';
+import { Diff } from '../../config/draft/diff.tsx';
+import { mergePreset } from '../../config/draft/merge-preset.ts';
+import { printHidden } from '../../config/fields/hide-typed.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { CodeBlock } from '../../parts/text/code-block.tsx';
 import { href } from '../../router/route.ts';
 import { presetUrl } from './preset-url.ts';
 

@@ -1,7 +1,7 @@
-import type { ProviderFile } from '../../api/config.ts';
-import type { Transformer } from '../../api/transformers.ts';
-import { Button } from '../../parts/button.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import type { ProviderFile } from '../../api/config/config.ts';
+import type { Transformer } from '../../api/config/transformers.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { LocalServers } from './local-servers.tsx';
 
 /** Templates for a new provider: known vendors, a local server, an empty one. */

@@ -1,7 +1,7 @@
-import type { ProviderFile } from '../../api/config.ts';
-import { useField } from '../../config/form.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
+import type { ProviderFile } from '../../api/config/config.ts';
+import { useField } from '../../config/fields/form.ts';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { TextField } from '../../parts/controls/field.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
 /** A provider's further base URLs. */

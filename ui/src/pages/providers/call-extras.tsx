@@ -1,14 +1,14 @@
 import { useState } from 'react';
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { useField } from '../../config/form.ts';
-import { isSecretField } from '../../config/hide-typed.ts';
-import { JsonField } from '../../config/json-field.tsx';
+import { isReplaced, type Member, useMembers } from '../../config/draft/use-members.ts';
+import { useField } from '../../config/fields/form.ts';
+import { isSecretField } from '../../config/fields/hide-typed.ts';
+import { JsonField } from '../../config/fields/json-field.tsx';
 import { modelNames, withModelMember } from '../../config/models.ts';
 import { editedSecret, isReferenceSoFar } from '../../config/reference.ts';
-import { isReplaced, type Member, useMembers } from '../../config/use-members.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { SelectField, TextField } from '../../parts/controls/field.tsx';
 
 const fields = [
   {

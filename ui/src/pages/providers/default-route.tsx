@@ -1,9 +1,9 @@
-import { useForm } from '../../config/form.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
 import { routeOf, rules, withRoute } from '../../config/rules.ts';
 import { isDemo } from '../../config/spelling.ts';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 
 /** Offers the first real provider as the default route while that is unset or the demo. */
 export const DefaultRoute = () => {

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import type { ProviderFile } from '../../api/config.ts';
-import { fetchModels, type ProviderModels } from '../../api/providers.ts';
-import { useForm } from '../../config/form.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
+import { fetchModels, type ProviderModels } from '../../api/config/providers.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { counted } from '../../format/count.ts';
-import { Button } from '../../parts/button.tsx';
-import { CheckField, TextField } from '../../parts/field.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CheckField, TextField } from '../../parts/controls/field.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 
 /** Fetches the provider's own list of models, to pick from. */
 export const FetchModels = ({

@@ -1,4 +1,4 @@
-import type { ConfigFile, TransformerEntry } from '../../api/config.ts';
+import type { ConfigFile, TransformerEntry } from '../../api/config/config.ts';
 
 const isFormatOf = (entry: TransformerEntry, provider: string, formats: readonly string[]): boolean =>
   typeof entry !== 'string' &&

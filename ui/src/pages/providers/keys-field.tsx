@@ -1,11 +1,11 @@
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
-import { useField } from '../../config/form.ts';
+import { useField } from '../../config/fields/form.ts';
 import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../config/reference.ts';
 import { keysOf, spelling } from '../../config/spelling.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { TextField } from '../../parts/controls/field.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
 /** A provider's key, or several used in rotation. Keys in plain text are never shown. */

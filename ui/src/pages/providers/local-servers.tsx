@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import { findLocalServers, type LocalServer } from '../../api/providers.ts';
+import { findLocalServers, type LocalServer } from '../../api/config/providers.ts';
 import { count } from '../../format/count.ts';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 
 /** Finds the model servers on the gateway's machine, to add one as a provider. */
 export const LocalServers = ({

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import { type KnownModel, lackTitles, readModelFacts, refreshModels } from '../../api/models.ts';
+import { type KnownModel, lackTitles, readModelFacts, refreshModels } from '../../api/config/models.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 
 /** What is known of a saved provider's models, and a button that asks the provider for its list. */
 export const ModelFacts = ({ provider }: { readonly provider: string }) => {

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
+import { type KnownModel, lackTitles } from '../../api/config/models.ts';
 import { isJsonObject, type Json } from '../../api/json.ts';
-import { type KnownModel, lackTitles } from '../../api/models.ts';
-import { ChoicesField } from '../../config/choices-field.tsx';
-import { withInner } from '../../config/field-path.ts';
-import { useField } from '../../config/form.ts';
+import { ChoicesField } from '../../config/fields/choices-field.tsx';
+import { withInner } from '../../config/fields/field-path.ts';
+import { useField } from '../../config/fields/form.ts';
 import { modelNames, withModelMember } from '../../config/models.ts';
-import { NumberField, SelectField } from '../../parts/field.tsx';
+import { NumberField, SelectField } from '../../parts/controls/field.tsx';
 
 const inputTitles: Readonly<Record<NonNullable<KnownModel['input']>[number], string>> = {
   text: 'Text',

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import type { ProviderFile } from '../../api/config.ts';
-import { useField } from '../../config/form.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
+import { useField } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
-import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { TextField } from '../../parts/controls/field.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
 import { FetchModels } from './fetch-models.tsx';
 
 /** The models of a provider: typed, pasted, or picked from its own list. */

@@ -1,13 +1,13 @@
 import { useRef } from 'react';
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
 import type { Upstream } from '../../api/upstreams.ts';
-import { withMember } from '../../config/field-path.ts';
-import { useField, useForm } from '../../config/form.ts';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
 import { withNames } from '../../config/models.ts';
 import { renameProvider } from '../../config/rename-provider.ts';
 import { addressOf, spelling } from '../../config/spelling.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { SelectField, TextField } from '../../parts/controls/field.tsx';
 import { BaseUrlsField } from './base-urls-field.tsx';
 import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';

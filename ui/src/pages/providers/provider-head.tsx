@@ -1,11 +1,11 @@
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
 import type { Upstream } from '../../api/upstreams.ts';
-import { isWithin } from '../../config/field-path.ts';
-import { useForm } from '../../config/form.ts';
+import { isWithin } from '../../config/fields/field-path.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { isLiteralKey } from '../../config/reference.ts';
 import { addressOf, keysOf } from '../../config/spelling.ts';
 import { counted } from '../../format/count.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
 import { formatOf } from './format-entry.ts';
 
 /** The summary line of a provider. */

@@ -1,8 +1,8 @@
-import { type ProviderFile, readConfigSchema } from '../../api/config.ts';
+import { type ProviderFile, readConfigSchema } from '../../api/config/config.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { fieldTitles } from '../../config/field-titles.ts';
-import { SchemaForm } from '../../config/schema-form.tsx';
+import { fieldTitles } from '../../config/fields/field-titles.ts';
+import { SchemaForm } from '../../config/fields/schema-form.tsx';
 
 /** How long a provider may take, where that differs from the settings; made from the configuration's schema. */
 export const ProviderTimeouts = ({

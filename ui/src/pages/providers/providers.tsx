@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
-import type { ProviderFile } from '../../api/config.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
 import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
-import { useForm } from '../../config/form.ts';
+import { useForm } from '../../config/fields/form.ts';
+import { useWanted } from '../../config/fields/wanted-field.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
-import { useWanted } from '../../config/wanted-field.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
+import { SortableList, type SortableRow } from '../../parts/controls/sortable-list.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddProvider } from './add-provider.tsx';
 import { DefaultRoute } from './default-route.tsx';

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { destinationsOf } from '../../config/destinations.ts';
-import { useForm } from '../../config/form.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
 import { routeOf, rules } from '../../config/rules.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
 
 /** Asks where the routes of a provider go that is to be removed. */
 export const RemoveProviderDialog = ({

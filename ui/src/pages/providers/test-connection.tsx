@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import type { ProviderFile } from '../../api/config.ts';
-import { type ProviderTest, testProvider } from '../../api/providers.ts';
-import { useForm } from '../../config/form.ts';
+import type { ProviderFile } from '../../api/config/config.ts';
+import { type ProviderTest, testProvider } from '../../api/config/providers.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
 import { duration } from '../../format/duration.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { noteFirstRun } from '../../state/first-run.ts';
 
 /** Tests the provider as typed, saved or not, with one small request. */

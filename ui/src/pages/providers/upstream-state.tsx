@@ -1,7 +1,7 @@
 import type { KeyRest, Upstream } from '../../api/upstreams.ts';
 import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
-import { Lamp } from '../../parts/badge.tsx';
+import { Lamp } from '../../parts/text/badge.tsx';
 
 const why: Readonly<Record<KeyRest['why'], string>> = {
   limited: 'rate-limited by the provider',

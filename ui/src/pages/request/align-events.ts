@@ -1,4 +1,4 @@
-import type { Capture } from '../../api/requests.ts';
+import type { Capture } from '../../api/requests/requests.ts';
 import type { TimedRecord } from '../../stream/chunk-records.ts';
 
 /** One moment of a stream: records received, events decoded from them, records sent. */

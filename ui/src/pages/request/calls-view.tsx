@@ -1,8 +1,8 @@
-import type { Capture } from '../../api/requests.ts';
-import { CodeBlock } from '../../parts/code-block.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { StatusBadge } from '../../parts/status-badge.tsx';
+import type { Capture } from '../../api/requests/requests.ts';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { CodeBlock } from '../../parts/text/code-block.tsx';
+import { StatusBadge } from '../../parts/text/status-badge.tsx';
 
 /** Both calls: their headers, and curl commands that repeat them. */
 export const CallsView = ({ capture: { client, upstream, reply, curl } }: { readonly capture: Capture }) => (

@@ -1,5 +1,5 @@
-import { classNames } from '../../parts/class-names.ts';
-import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
+import { classNames } from '../../parts/text/class-names.ts';
 import type { DiffRow } from './diff-values.ts';
 
 const signs = { same: ' ', added: '+', removed: '−', 'left-out': ' ' } as const;

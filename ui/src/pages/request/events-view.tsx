@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
 import { pretty } from '../../api/json.ts';
-import type { Capture } from '../../api/requests.ts';
-import { CheckField, TextField } from '../../parts/field.tsx';
+import type { Capture } from '../../api/requests/requests.ts';
+import { CheckField, TextField } from '../../parts/controls/field.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { ScrollRegion } from '../../parts/scroll-region.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
+import { ShowMore } from '../../parts/table/show-more.tsx';
 import { isEventStream, recordsOf, textOf } from '../../stream/chunk-records.ts';
 import { alignEvents, type EventRow } from './align-events.ts';
 

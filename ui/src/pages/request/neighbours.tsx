@@ -1,8 +1,8 @@
-import { browsed } from '../../api/browsed-requests.ts';
-import { useRecentRequests } from '../../api/use-recent-requests.ts';
-import { requestAddress } from '../../parts/request-address.ts';
+import { browsed } from '../../api/requests/browsed-requests.ts';
+import { useRecentRequests } from '../../api/requests/use-recent-requests.ts';
+import { requestAddress } from '../../parts/table/request-address.ts';
 import { href, navigate, route } from '../../router/route.ts';
-import { useShortcut } from '../../shell/shortcuts.ts';
+import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
 import { useStore } from '../../state/store.ts';
 
 /** Links to the list and to the requests before and after this one, with the keys j and k. */

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { protocolTitles } from '../../api/protocols.ts';
-import type { RequestSummary, Usage } from '../../api/requests.ts';
+import type { RequestSummary, Usage } from '../../api/requests/requests.ts';
 import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
 import { href } from '../../router/route.ts';
 
 /** The summary of a request: route, timing, tokens, losses. */

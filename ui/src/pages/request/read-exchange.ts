@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from '../../api/json.ts';
-import type { Capture, RequestSummary } from '../../api/requests.ts';
+import type { Capture, RequestSummary } from '../../api/requests/requests.ts';
 import type { Answer } from '../../stream/answer.ts';
 import type { Conversation } from '../../stream/conversation.ts';
 import { parseCutJson } from '../../stream/parse-cut-json.ts';

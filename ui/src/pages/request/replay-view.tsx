@@ -3,16 +3,16 @@ import { isAbort, wordError } from '../../api/api-error.ts';
 import { failure } from '../../api/call.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { readText } from '../../api/read-text.ts';
-import { type Capture, type RequestSummary, replayRequest } from '../../api/requests.ts';
+import { type Capture, type RequestSummary, replayRequest } from '../../api/requests/requests.ts';
 import { bytes } from '../../format/bytes.ts';
 import { duration } from '../../format/duration.ts';
-import { Button } from '../../parts/button.tsx';
-import { CheckField, SelectField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { ScrollRegion } from '../../parts/scroll-region.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
-import { StatusBadge } from '../../parts/status-badge.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CheckField, SelectField } from '../../parts/controls/field.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
+import { StatusBadge } from '../../parts/text/status-badge.tsx';
 
 interface Played {
   readonly status: number;

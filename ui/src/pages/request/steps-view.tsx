@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'react';
 import { isJsonObject, type Json, parseJson } from '../../api/json.ts';
-import type { Capture, Loss } from '../../api/requests.ts';
+import type { Capture, Loss } from '../../api/requests/requests.ts';
 import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
 import { diffValues } from './diff-values.ts';
 import { DiffView } from './diff-view.tsx';
 

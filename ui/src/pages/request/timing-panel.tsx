@@ -1,6 +1,6 @@
-import type { Capture } from '../../api/requests.ts';
+import type { Capture } from '../../api/requests/requests.ts';
 import { duration } from '../../format/duration.ts';
-import { Panel } from '../../parts/panel.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 
 /** What happens before each mark, and on whose time. */
 const spans: Readonly<Record<string, { readonly title: string; readonly whose: 'ours' | 'theirs' | 'stream' }>> = {

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { facts, joins, withNewMember } from '../../config/conditions.ts';
-import { withMember } from '../../config/field-path.ts';
-import { useField } from '../../config/form.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField } from '../../config/fields/form.ts';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { SelectField } from '../../parts/controls/field.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { FactField } from './fact-field.tsx';
 

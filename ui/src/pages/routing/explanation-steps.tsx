@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import type { Explanation } from '../../api/explain.ts';
+import type { Explanation } from '../../api/config/explain.ts';
 import { protocolTitles } from '../../api/protocols.ts';
 import { rules } from '../../config/rules.ts';
 import { count, counted } from '../../format/count.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
+import { CodeBlock } from '../../parts/text/code-block.tsx';
 
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {

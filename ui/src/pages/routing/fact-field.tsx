@@ -1,13 +1,13 @@
 import { isJsonObject, type Json } from '../../api/json.ts';
 import { protocolTitles } from '../../api/protocols.ts';
-import { ChoicesField } from '../../config/choices-field.tsx';
 import { type Fact, textsToValue, valueToTexts } from '../../config/conditions.ts';
-import { withMember } from '../../config/field-path.ts';
+import { isReplaced, useMembers } from '../../config/draft/use-members.ts';
+import { ChoicesField } from '../../config/fields/choices-field.tsx';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
 import { sentence } from '../../config/findings.ts';
-import { useField, useForm } from '../../config/form.ts';
-import { isReplaced, useMembers } from '../../config/use-members.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { NumberField, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { Button, IconButton } from '../../parts/controls/button.tsx';
+import { NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
 
 interface FactProps {
   readonly fact: Fact;

@@ -1,5 +1,5 @@
-import { useField } from '../../config/form.ts';
-import { ComboField } from '../../parts/combo-field.tsx';
+import { useField } from '../../config/fields/form.ts';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
 
 /** A destination in a list. */
 export const Fallback = ({

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts';
 import { ownRulesOf, valueToTexts, withOwnRules } from '../../config/conditions.ts';
-import { useForm } from '../../config/form.ts';
-import { useWanted } from '../../config/wanted-field.ts';
-import { Button } from '../../parts/button.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { SortableList } from '../../parts/sortable-list.tsx';
+import { useForm } from '../../config/fields/form.ts';
+import { useWanted } from '../../config/fields/wanted-field.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { RouterModule } from './router-module.tsx';
 import { RuleForm } from './rule-form.tsx';

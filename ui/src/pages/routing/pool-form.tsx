@@ -1,14 +1,14 @@
 import { useMemo, useRef } from 'react';
-import type { PoolFile } from '../../api/config.ts';
+import type { PoolFile } from '../../api/config/config.ts';
 import { modelDestinations } from '../../config/destinations.ts';
-import { withMember } from '../../config/field-path.ts';
-import { useField, useForm } from '../../config/form.ts';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
 import { splitNames } from '../../config/models.ts';
 import { renamePool } from '../../config/rename-provider.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField, type ComboOption } from '../../parts/combo-field.tsx';
-import { NumberField, SelectField, TextField } from '../../parts/field.tsx';
-import { SortableList } from '../../parts/sortable-list.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField, type ComboOption } from '../../parts/controls/combo-field.tsx';
+import { NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
 type Member = NonNullable<PoolFile['members']>[number];

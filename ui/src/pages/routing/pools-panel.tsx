@@ -1,11 +1,11 @@
-import type { PoolFile } from '../../api/config.ts';
-import { useForm } from '../../config/form.ts';
-import { useWanted } from '../../config/wanted-field.ts';
+import type { PoolFile } from '../../api/config/config.ts';
+import { useForm } from '../../config/fields/form.ts';
+import { useWanted } from '../../config/fields/wanted-field.ts';
 import { counted } from '../../format/count.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { SortableList } from '../../parts/sortable-list.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { PoolForm } from './pool-form.tsx';
 

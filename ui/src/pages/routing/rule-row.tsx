@@ -1,8 +1,8 @@
 import { useId, useMemo } from 'react';
-import type { ConfigFile } from '../../api/config.ts';
+import type { ConfigFile } from '../../api/config/config.ts';
 import { destinationsOf } from '../../config/destinations.ts';
-import { withMember } from '../../config/field-path.ts';
-import { useField, useForm } from '../../config/form.ts';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
 import {
   fallbackPath,
   fallbacksOf,
@@ -12,10 +12,10 @@ import {
   withFallbacks,
   withRoute,
 } from '../../config/rules.ts';
-import { Button } from '../../parts/button.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { NumberField } from '../../parts/field.tsx';
-import { SortableList } from '../../parts/sortable-list.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { NumberField } from '../../parts/controls/field.tsx';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { Fallback } from './fallback.tsx';
 

@@ -1,5 +1,5 @@
 import { rules } from '../../config/rules.ts';
-import { Panel } from '../../parts/panel.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { RuleRow } from './rule-row.tsx';
 import './routing.css';
 

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import { type Explanation, explain } from '../../api/explain.ts';
+import { type Explanation, explain } from '../../api/config/explain.ts';
 import { parseObject } from '../../api/json.ts';
 import { type Protocol, protocols, shortProtocolTitles } from '../../api/protocols.ts';
 import { destinationsOf } from '../../config/destinations.ts';
-import { useForm } from '../../config/form.ts';
-import { Button } from '../../parts/button.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { useForm } from '../../config/fields/form.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { SelectField } from '../../parts/controls/field.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { Segmented } from '../../parts/segmented.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { ExplanationSteps } from './explanation-steps.tsx';
 import { type Sample, sampleBody, samples } from './samples.ts';
 

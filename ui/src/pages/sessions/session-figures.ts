@@ -1,4 +1,4 @@
-import type { Session } from '../../api/sessions.ts';
+import type { Session } from '../../api/requests/sessions.ts';
 import { usd } from '../../format/usd.ts';
 
 /** `≥` before a cost of which a part isn't known. */

@@ -1,13 +1,13 @@
 import { type FormEvent, useId, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { addClient } from '../../api/clients.ts';
-import { reloadChangedConfig } from '../../api/config-store.ts';
+import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import type { JsonObject } from '../../api/json.ts';
-import { Button } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { CheckField, NumberField, SelectField, TextField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { CheckField, NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 
 interface Draft {
   readonly name: string;

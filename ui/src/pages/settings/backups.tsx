@@ -1,21 +1,21 @@
 import { useCallback, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
-import { type Backup, listBackups, readBackup, restoreBackup } from '../../api/config.ts';
-import { reloadChangedConfig } from '../../api/config-store.ts';
+import { type Backup, listBackups, readBackup, restoreBackup } from '../../api/config/config.ts';
+import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { Diff } from '../../config/diff.tsx';
-import { useForm } from '../../config/form.ts';
-import { printHidden } from '../../config/hide-typed.ts';
+import { Diff } from '../../config/draft/diff.tsx';
+import { useForm } from '../../config/fields/form.ts';
+import { printHidden } from '../../config/fields/hide-typed.ts';
 import { bytes } from '../../format/bytes.ts';
 import { dayAndTime } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { DataTable } from '../../parts/table/data-table.tsx';
 import { toast } from '../../shell/toast.ts';
 
 /** Earlier configurations, with preview and restore. */

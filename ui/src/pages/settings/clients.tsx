@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { type Client, listClients, revokeClient } from '../../api/clients.ts';
-import { reloadChangedConfig } from '../../api/config-store.ts';
+import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
-import { Button } from '../../parts/button.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { confirm } from '../../shell/confirm.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { DataTable } from '../../parts/table/data-table.tsx';
+import { confirm } from '../../shell/dialogs/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import { AddClient } from './add-client.tsx';
 

@@ -1,10 +1,10 @@
 import { readFleet } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count } from '../../format/count.ts';
-import { DataTable } from '../../parts/data-table.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { DataTable } from '../../parts/table/data-table.tsx';
 
 /** How often members are read anew, in milliseconds. */
 const readMs = 5_000;

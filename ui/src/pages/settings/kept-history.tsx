@@ -1,18 +1,18 @@
 import { type FormEvent, useId, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
-import { deleteHistory, type HistoryExtent, readHistoryExtent } from '../../api/history.ts';
+import { deleteHistory, type HistoryExtent, readHistoryExtent } from '../../api/requests/history.ts';
+import { forgetRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { forgetRecentRequests } from '../../api/use-recent-requests.ts';
 import { bytes } from '../../format/bytes.ts';
 import { counted } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { TextField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { toast } from '../../shell/toast.ts';
 
 /** The history on disk: how much there is, and its deletion. */

@@ -1,7 +1,7 @@
+import { useForm } from '../../config/fields/form.ts';
 import { checked } from '../../config/findings.ts';
-import { useForm } from '../../config/form.ts';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { useStore } from '../../state/store.ts';
 
 /** Names saved settings that take effect only after a restart. */

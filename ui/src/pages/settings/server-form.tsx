@@ -1,15 +1,15 @@
-import { readConfigSchema } from '../../api/config.ts';
+import { readConfigSchema } from '../../api/config/config.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { withMember } from '../../config/field-path.ts';
-import { fieldTitles } from '../../config/field-titles.ts';
-import { useField, useForm } from '../../config/form.ts';
+import { withMember } from '../../config/fields/field-path.ts';
+import { fieldTitles } from '../../config/fields/field-titles.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
+import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { editedSecret, isLiteralKey } from '../../config/reference.ts';
-import { SchemaForm } from '../../config/schema-form.tsx';
-import { SecretField } from '../../parts/field.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { SecretField } from '../../parts/controls/field.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 
 const parts = [
   {

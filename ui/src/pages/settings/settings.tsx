@@ -1,6 +1,6 @@
 import { ConfigPage } from '../../config/config-page.tsx';
-import { useWanted } from '../../config/wanted-field.ts';
-import { Tabs } from '../../parts/tabs.tsx';
+import { useWanted } from '../../config/fields/wanted-field.ts';
+import { Tabs } from '../../parts/controls/tabs.tsx';
 import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';

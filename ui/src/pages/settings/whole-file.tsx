@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import type { ConfigFile } from '../../api/config.ts';
+import type { ConfigFile } from '../../api/config/config.ts';
 import { isJsonObject, type Json } from '../../api/json.ts';
-import { useForm } from '../../config/form.ts';
-import { JsonField } from '../../config/json-field.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { useForm } from '../../config/fields/form.ts';
+import { JsonField } from '../../config/fields/json-field.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 
 /** The path by which the editor is found. */
 export const wholeFilePath = 'config.json';

@@ -1,7 +1,7 @@
-import type { TransformerEntry } from '../../api/config.ts';
-import type { Transformer } from '../../api/transformers.ts';
-import { Button } from '../../parts/button.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import type { TransformerEntry } from '../../api/config/config.ts';
+import type { Transformer } from '../../api/config/transformers.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 
 /** The transformers that can be added, with their descriptions. */
 export const AddTransformer = ({

@@ -1,13 +1,13 @@
-import type { Transformer } from '../../api/transformers.ts';
-import type { Entry } from '../../config/entry.ts';
-import { withMember } from '../../config/field-path.ts';
+import type { Transformer } from '../../api/config/transformers.ts';
+import type { Entry } from '../../config/draft/entry.ts';
+import { withMember } from '../../config/fields/field-path.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
+import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { sentence } from '../../config/findings.ts';
-import { useField, useForm } from '../../config/form.ts';
 import { modelNames } from '../../config/models.ts';
-import { SchemaForm } from '../../config/schema-form.tsx';
-import { ComboField } from '../../parts/combo-field.tsx';
-import { CheckField, TextField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { CheckField, TextField } from '../../parts/controls/field.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { ModelScope } from './model-scope.tsx';
 
 const anything = { type: 'object' };

@@ -1,9 +1,9 @@
-import type { Transformer } from '../../api/transformers.ts';
-import type { Entry } from '../../config/entry.ts';
-import { isWithin } from '../../config/field-path.ts';
-import { useForm } from '../../config/form.ts';
+import type { Transformer } from '../../api/config/transformers.ts';
+import type { Entry } from '../../config/draft/entry.ts';
+import { isWithin } from '../../config/fields/field-path.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { counted } from '../../format/count.ts';
-import { Badge, Lamp } from '../../parts/badge.tsx';
+import { Badge, Lamp } from '../../parts/text/badge.tsx';
 
 const kinds = { format: 'format', stage: 'stage', custom: 'custom' } as const;
 

@@ -1,11 +1,11 @@
-import type { TransformerEntry } from '../../api/config.ts';
+import type { TransformerEntry } from '../../api/config/config.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
-import { type Entry, entryOf, knownOf, writtenOf } from '../../config/entry.ts';
-import { useForm } from '../../config/form.ts';
-import { moveTexts } from '../../config/unreadable-texts.ts';
-import { useWanted } from '../../config/wanted-field.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { SortableList } from '../../parts/sortable-list.tsx';
+import { type Entry, entryOf, knownOf, writtenOf } from '../../config/draft/entry.ts';
+import { moveTexts } from '../../config/draft/unreadable-texts.ts';
+import { useForm } from '../../config/fields/form.ts';
+import { useWanted } from '../../config/fields/wanted-field.ts';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddTransformer } from './add-transformer.tsx';
 import { EntryForm } from './entry-form.tsx';

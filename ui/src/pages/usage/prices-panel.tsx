@@ -1,10 +1,10 @@
-import { type KnownModel, priceSource, readModelFacts } from '../../api/models.ts';
+import { type KnownModel, priceSource, readModelFacts } from '../../api/config/models.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { LoadFailed } from '../../parts/load-failed.tsx';
-import { Panel } from '../../parts/panel.tsx';
-import { WholeNames } from '../../parts/whole-names.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { type Column, DataTable } from '../../parts/table/data-table.tsx';
+import { WholeNames } from '../../parts/text/whole-names.tsx';
 
 interface PricedModel {
   readonly provider: string;

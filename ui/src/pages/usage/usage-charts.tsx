@@ -4,7 +4,7 @@ import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { Panel } from '../../parts/panel.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { usageOverTime } from './usage-over-time.ts';
 import { atLeast } from './usage-view.ts';
 

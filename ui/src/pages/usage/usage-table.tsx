@@ -2,9 +2,9 @@ import type { UsageReport } from '../../api/usage.ts';
 import { count } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { WholeNames } from '../../parts/whole-names.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
+import { type Column, DataTable } from '../../parts/table/data-table.tsx';
+import { WholeNames } from '../../parts/text/whole-names.tsx';
 import { href } from '../../router/route.ts';
 import { atLeast, groups } from './usage-view.ts';
 

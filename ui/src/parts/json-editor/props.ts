@@ -1,4 +1,4 @@
-import type { Finding } from '../../api/config.ts';
+import type { Finding } from '../../api/config/config.ts';
 /** The props of the editor. */
 export interface JsonEditorProps {
   /** What is edited, for screen readers. */

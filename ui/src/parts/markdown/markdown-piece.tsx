@@ -1,6 +1,6 @@
 import { memo, useMemo } from 'react';
-import { CopyButton } from '../copy-button.tsx';
-import { ScrollRegion } from '../scroll-region.tsx';
+import { CopyButton } from '../controls/copy-button.tsx';
+import { ScrollRegion } from '../layout/scroll-region.tsx';
 import { type Block, type Cell, type Inline, readMarkdown } from './read-markdown.ts';
 
 /** A piece of Markdown, rendered. */

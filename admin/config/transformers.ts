@@ -1,0 +1,85 @@
+import Type from 'typebox';
+import type { TransformerEntry } from '../../engine/config/config.ts';
+import type { LoadedStage } from '../../engine/config/custom/load-stages.ts';
+import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { Format, Transformer } from '../../engine/model/transformer.ts';
+import type { TransformerRegistry } from '../../engine/routing/plan/choose-format.ts';
+import { jsonRoute } from '../endpoint.ts';
+import { TransformerRow } from '../schema.ts';
+
+const both = { request: true, events: true, call: true };
+
+/**
+ * `GET /api/transformers`: formats with their upstream path, stages, and custom modules, including those that failed to load.
+ * `entries` are the configuration's.
+ */
+export const transformerRoutes = (
+  registry: () => TransformerRegistry,
+  entries: () => readonly TransformerEntry[] = () => [],
+): readonly DocumentedRoute[] => [
+  jsonRoute('GET', '/api/transformers', {
+    summary: 'All transformers',
+    says: 'The list.',
+    reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
+    answer: () => ({ transformers: list(registry(), entries()) }),
+  }),
+];
+
+const list = (
+  { formats, stages, custom }: TransformerRegistry,
+  entries: readonly TransformerEntry[],
+): TransformerRow[] => [
+  ...[...formats.values()].map(showFormat),
+  ...[...stages.values()].map(showStage),
+  ...modules(custom, entries),
+];
+
+/** Lists a module used by several entries once per name and outcome. */
+const modules = (custom: TransformerRegistry['custom'], entries: readonly TransformerEntry[]): TransformerRow[] => {
+  const rows = entries.flatMap((entry) => {
+    const loaded = custom.get(entry.at);
+    return loaded && entry.path !== undefined ? [showCustom(entry, entry.path, loaded)] : [];
+  });
+  return [...new Map(rows.map((row) => [JSON.stringify([row.name, row.path, row.error]), row])).values()];
+};
+
+const showFormat = ({ name, path, about = '', options, firstStart }: Format): TransformerRow => ({
+  name,
+  endpoint: path,
+  kind: 'format',
+  about,
+  options: plain(options),
+  halves: both,
+  state: 'loaded',
+  ...(firstStart && { firstStart }),
+});
+
+const showStage = ({ name, about = '', options, halves }: Transformer): TransformerRow => ({
+  name,
+  endpoint: null,
+  kind: 'stage',
+  about,
+  options: plain(options),
+  halves,
+  state: 'loaded',
+});
+
+const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStage): TransformerRow => {
+  const row = { endpoint: null, kind: 'custom', path } as const;
+  if ('problem' in loaded) {
+    const halves = { request: false, events: false, call: false };
+    return { ...row, name, about: '', options: null, halves, state: 'failed', error: loaded.problem };
+  }
+  const { stage, about = '', schema = null } = loaded;
+  const { request, events, call, operators = {} } = stage;
+  const halves = {
+    request: (request ?? operators.request) !== undefined,
+    events: (events ?? operators.events) !== undefined,
+    call: call !== undefined,
+  };
+  return { ...row, name: stage.name, about, options: schema, halves, state: 'loaded' };
+};
+
+/** Serializing drops typebox's symbols. */
+const plain = (schema: object): JsonObject => JSON.parse(JSON.stringify(schema));

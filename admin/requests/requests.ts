@@ -1,0 +1,129 @@
+import Type from 'typebox';
+import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
+import { maxSummaries } from '../../engine/features/record/record-lines.ts';
+import { Activity, CaptureState, RequestDetail, RequestList } from '../../engine/features/record/schema.ts';
+import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
+import type { ReplyPart } from '../../engine/http/endpoint.ts';
+import { fail } from '../../engine/model/fault.ts';
+import { reader } from '../../engine/model/schema.ts';
+import { adminRoute, done, jsonRoute, jsonTextReply, readJsonBody, readNumber } from '../endpoint.ts';
+import { Outcome } from '../schema.ts';
+import { findKept, type HistoryParts } from './history.ts';
+import { type ReplayParts, replayRoutes } from './replay.ts';
+
+/** Dependencies of the request history endpoints. */
+export interface RequestParts extends ReplayParts {
+  readonly requests: SharedHistory;
+  /** Those that are kept on disk. */
+  readonly history: Pick<HistoryParts, 'search' | 'write'>;
+  /** Start of the service, in milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** Number of serving processes. */
+  readonly workers: () => number;
+}
+
+const CaptureSwitch = Type.Object({ on: Type.Boolean() });
+const switchReader = reader(CaptureSwitch, { compiled: false });
+
+/**
+ * Endpoints of the request history, of all processes of the service.
+ *
+ * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them, but not the history on disk.
+ * - `GET /api/requests/{id}`: the summary of a request, read from disk once it has left memory, and its capture, if there is one.
+ * - `GET /api/activity`: requests in flight and statistics.
+ * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
+ */
+export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
+  const { requests, history } = parts;
+  return [
+    jsonRoute('GET', '/api/requests', {
+      summary: 'The requests that ended last',
+      says: 'Their summaries, newest first; the last 1,000 are kept.',
+      reply: RequestList,
+      query: {
+        after: Type.Integer({ minimum: 0, description: 'Only those with a higher `n`.' }),
+        limit: Type.Integer({ minimum: 1, maximum: maxSummaries, default: 200 }),
+        client: Type.String({ description: 'Only those of this client of `CLIENTS`.' }),
+      },
+      answer: async ({ query }) => {
+        const params = new URLSearchParams(query);
+        const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
+        const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
+        const client = params.get('client') ?? undefined;
+        const [capture, list] = await Promise.all([requests.capture(), requests.list(after, limit, client)]);
+        return { capture, ...list };
+      },
+    }),
+    jsonRoute('DELETE', '/api/requests', {
+      summary: 'Clears the list of the requests that ended last',
+      says: 'They are removed from memory, captures too. The history on disk stays.',
+      reply: Outcome,
+      answer: async () => {
+        await requests.clear('memory');
+        return done('The list of requests and the captures were cleared. The history on disk stays.');
+      },
+    }),
+    adminRoute('GET', '/api/requests/:id', {
+      summary: 'One request, as it went through',
+      says: 'Its summary, and its capture or null.',
+      reply: RequestDetail,
+      query: {
+        endedAt: Type.Integer({ minimum: 0, description: 'When it ended, as the history says: it is found at once.' }),
+      },
+      answer: async ({ query }, { id = '' }) => {
+        const params = new URLSearchParams(query);
+        const endedAtMs = params.has('endedAt')
+          ? readNumber(params, 'endedAt', 0, Number.MAX_SAFE_INTEGER, 0)
+          : undefined;
+        const found = await requests.find(id);
+        if (found.capture !== undefined) return jsonTextReply(found.capture);
+        if (found.summary || found.running) return withoutCapture(found);
+        return withoutCapture({ ...found, summary: await findKept(history, id, endedAtMs) });
+      },
+    }),
+    ...replayRoutes(parts),
+    jsonRoute('GET', '/api/activity', {
+      summary: 'What goes on',
+      says: 'Requests in flight, and figures for each line.',
+      reply: Activity,
+      query: { minutes: Type.Integer({ minimum: 0, maximum: 60, default: 0, description: 'Of traffic by time.' }) },
+      answer: ({ query }) => activityNow(parts, readMinutes(new URLSearchParams(query))),
+    }),
+    jsonRoute('GET', '/api/capture', {
+      summary: 'Whether requests are captured',
+      says: 'The state.',
+      reply: CaptureState,
+      answer: () => requests.capture(),
+    }),
+    jsonRoute('POST', '/api/capture', {
+      summary: 'Switches capturing',
+      says: 'The state.',
+      reply: CaptureState,
+      request: CaptureSwitch,
+      answer: ({ body }) => requests.capture(switchReader.read(readJsonBody(body)).on),
+    }),
+  ];
+};
+
+/** What goes on in the service, with the traffic of the last minutes. `maxAgeMs`: how old what other machines say may be. */
+export const activityNow = async (
+  { requests, startedAtMs, workers }: Pick<RequestParts, 'requests' | 'startedAtMs' | 'workers'>,
+  minutes: number,
+  maxAgeMs?: number,
+): Promise<Activity> => ({
+  startedAt: startedAtMs,
+  process: { pid: process.pid, workers: workers() },
+  ...(await requests.activity(minutes, maxAgeMs)),
+});
+
+/** How many minutes of traffic a query asks for. */
+export const readMinutes = (params: URLSearchParams): number => readNumber(params, 'minutes', 0, 60, 0);
+
+/** Reply for a request without a capture, which is its usual state: its summary, if known. */
+const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {
+  if (summary) return jsonTextReply(JSON.stringify({ summary, capture: null } satisfies RequestDetail));
+  return fail(
+    'not-found',
+    running ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',
+  );
+};

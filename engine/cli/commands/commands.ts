@@ -1,0 +1,193 @@
+import { Command, Option } from 'commander';
+import { messageOf } from '../../model/fault.ts';
+import { clientWires } from '../../model/wire/client-wires.ts';
+import { version } from '../../paths.ts';
+import type { Cli } from '../cli.ts';
+import { clients, shells } from './clients/clients.ts';
+import { claudeCodeRouter } from './import/field-tables.ts';
+
+/** Runs what a command does with its environment. */
+type RunCommand = (command: (cli: Cli) => Promise<unknown>) => Promise<void>;
+
+/** The text printed for a command's error: its message, without a stack. */
+export const failureText = (error: unknown): string => `junctor: ${messageOf(error).trim()}`;
+
+const folders = (): Option =>
+  new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');
+const asJson = (): Option => new Option('--json', 'print JSON');
+
+/** The command `junctor`. What its commands do is run by `run`; it resolves to the exit code, if that isn't 0. */
+export const createProgram = (run: RunCommand): Command => {
+  const program = new Command('junctor')
+    .description('A gateway that routes requests to language models.')
+    .version(version)
+    .enablePositionalOptions();
+
+  // Each command imports its module only when it runs, to keep start-up fast.
+  program
+    .command('start')
+    .description('run the service in the foreground until a signal stops it; also without a command')
+    .option('-d, --daemon', 'run in the background; return once it is ready')
+    .addOption(folders())
+    .action((options) => run(async (cli) => (await import('./service-commands.ts')).startService(cli, options)));
+
+  program
+    .command('stop')
+    .description('stop the service after its streams have finished')
+    .option('-f, --force', 'do not wait for streams')
+    .action((options) => run(async (cli) => (await import('./service-commands.ts')).stop(cli, options)));
+
+  program
+    .command('restart')
+    .description('replace the processes of the service and reload the configuration; no request is lost')
+    .action(() => run(async (cli) => (await import('./service-commands.ts')).restart(cli)));
+
+  program
+    .command('status')
+    .description('show the state of the service')
+    .addOption(asJson())
+    .action((options) => run(async (cli) => (await import('./status.ts')).status(cli, options)));
+
+  const service = program
+    .command('service')
+    .description("run the service by the system's service manager, for one user");
+  service
+    .command('install')
+    .description('write the service file (systemd, launchd) and start the service')
+    .addOption(folders())
+    .option('--with-variables', "add this shell's keys, proxies and certificates that it needs to service.env")
+    .action((options) =>
+      run(async (cli) => (await import('../machine/install-service.ts')).installService(cli, options)),
+    );
+  service
+    .command('uninstall')
+    .description('stop the service and remove its file')
+    .action((options) =>
+      run(async (cli) => (await import('../machine/install-service.ts')).uninstallService(cli, options)),
+    );
+  service
+    .command('print')
+    .description('print the service file without installing it')
+    .addOption(folders())
+    .action((options) =>
+      run(async (cli) => (await import('../machine/install-service.ts')).printService(cli, options)),
+    );
+
+  program
+    .command('ui')
+    .description('open the web interface')
+    .option('-p, --print', 'only print its URL')
+    .action((options) => run(async (cli) => (await import('./ui.ts')).openUi(cli, options)));
+
+  const config = program.command('config').description('work with the configuration');
+  config
+    .command('check')
+    .description('list all faults and warnings')
+    .addOption(folders())
+    .action((options) => run(async (cli) => (await import('./config-commands.ts')).checkConfig(cli, options)));
+
+  config
+    .command('schema')
+    .description('print the JSON Schema of config.json')
+    .action(() => run(async (cli) => (await import('./config-commands.ts')).printSchema(cli)));
+
+  program
+    .command('providers')
+    .description('work with providers')
+    .command('find')
+    .description('find model servers on this machine: Ollama, LM Studio, llama.cpp, vLLM')
+    .option('--add', 'add those that the configuration lacks')
+    .addOption(asJson())
+    .action((options) => run(async (cli) => (await import('./provider-commands.ts')).findProviders(cli, options)));
+
+  program
+    .command('models')
+    .description('list all model names that requests may use, and what is known of the models')
+    .option('--refresh', 'ask the providers for their lists first')
+    .addOption(asJson())
+    .action((options) => run(async (cli) => (await import('./model-commands.ts')).listModels(cli, options)));
+
+  program
+    .command('explain')
+    .description('show how a request would be routed and converted, without sending it')
+    .argument('[file]', 'file with a JSON request; - for standard input')
+    .option('-c, --client <protocol>', clientWires.join(', '), 'messages')
+    .option('-m, --model <name>', 'model of a small request, in place of a file')
+    .option('-t, --text <text>', 'text of that request')
+    .option('--header <name: value...>', 'headers of the request')
+    .option('--key <name>', 'the client in CLIENTS whose key it carries')
+    .addOption(asJson())
+    .addOption(folders())
+    .action((file, options) => run(async (cli) => (await import('./explain.ts')).explainRequest(cli, file, options)));
+
+  const client = program.command('client').description('clients with keys of their own');
+  client
+    .command('add')
+    .description('add a client and print its key, which is not stored')
+    .argument('<name>')
+    .option('--models <glob...>', 'the models that it may use')
+    .option('--routes <name...>', 'the routes that it may use')
+    .option('--requests-per-minute <number>', 'requests in any minute')
+    .option('--tokens-per-minute <number>', 'tokens in any minute')
+    .option('--streams <number>', 'answers at a time')
+    .option('--budget-tokens <number>', 'tokens per month, or as --budget-per says')
+    .option('--budget-usd <number>', 'USD per month, or as --budget-per says')
+    .option('--budget-per <period>', 'day or month')
+    .action((name, options) =>
+      run(async (cli) => (await import('./client-commands.ts')).addClient(cli, name, options)),
+    );
+
+  client
+    .command('list')
+    .description('list the clients, their limits and what they used')
+    .addOption(asJson())
+    .action((options) => run(async (cli) => (await import('./client-commands.ts')).listClients(cli, options)));
+
+  client
+    .command('revoke')
+    .description('remove a client, whose key is refused from then on')
+    .argument('<name>')
+    .action((name) => run(async (cli) => (await import('./client-commands.ts')).revokeClient(cli, name)));
+
+  client
+    .command('hash')
+    .description('print the digest of a key, which is read from standard input')
+    .action(() => run(async (cli) => (await import('./client-commands.ts')).hashKey(cli)));
+
+  program
+    .command('usage')
+    .description('show requests, tokens, cost and times')
+    .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
+    .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
+    .option('--until <time>', 'the end; default: now')
+    .option('--step <step>', 'minute, hour, day or month')
+    .option('--times', 'show how long requests took instead')
+    .addOption(asJson())
+    .option('--csv', 'print CSV')
+    .action((options) => run(async (cli) => (await import('./usage.ts')).printUsage(cli, options)));
+
+  program
+    .command('env')
+    .description('print the environment variables that connect a client to the service')
+    .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))
+    .option('--shell <shell>', shells.join(', '), 'posix')
+    .option('--context <tokens>', 'context window of the models')
+    .action((options) => run(async (cli) => (await import('./env-commands.ts')).printEnv(cli, options)));
+
+  program
+    .command('run')
+    .description('run a client that is connected to the service')
+    .argument('<command...>', 'the program and its arguments')
+    .passThroughOptions()
+    .action((command) => run(async (cli) => (await import('./env-commands.ts')).runClient(cli, command)));
+
+  program
+    .command('import')
+    .description(`import a configuration of ${claudeCodeRouter.name}`)
+    .argument('[path]', `default: ~/${claudeCodeRouter.configPath.join('/')}`)
+    .option('--dry-run', 'write nothing')
+    .action((path, options) =>
+      run(async (cli) => (await import('./import/import.ts')).importConfig(cli, path, options)),
+    );
+  return program;
+};

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Environment } from '../../config/env.ts';
+import { writeAtomically } from '../../config/files/write-atomically.ts';
+import { findDestination, membersOf } from '../../config/sections/destination.ts';
+import { errorCode } from '../../model/fault.ts';
+import type { ClientModel } from '../../model/models/model-catalog.ts';
+import { commonFacts } from '../../routing/catalogue/known-model.ts';
+import { modelNames } from '../../routing/model-names.ts';
+import { type Cli, CommandError } from '../cli.ts';
+import { openRunFiles } from '../machine/run-files.ts';
+import { offlineModelFacts } from '../offline-config.ts';
+import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from '../reach-service.ts';
+import { type Client, type OfferedModel, routedName, type ServiceAccess, type Variables } from './clients/client.ts';
+import { clients, plainClients, shells } from './clients/clients.ts';
+
+/**
+ * `junctor run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
+ * for a program ended by a signal, 128 plus the signal's number, as shells do.
+ */
+export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
+  const located = await reachService(cli);
+  const connection = await accessTo(cli, located);
+  const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
+  const known = clients.find(({ commands }) => commands.includes(name));
+  if (known?.setUpByHand) {
+    const how = `\`junctor env --for ${known.name}\` prints what belongs there`;
+    throw new CommandError(`${known.about} can be directed to the gateway by its own settings only: ${how}.`);
+  }
+  const matching = known ? [known] : plainClients;
+  const preferred = new Set(matching.flatMap((row) => row.preferred ?? []));
+  const set = Object.fromEntries([
+    ...matching
+      .flatMap(({ variables }) => Object.entries(variables(connection)))
+      .filter(([variable]) => !preferred.has(variable) || cli.env[variable] === undefined),
+    ...Object.entries(withoutProxy(connection, cli.env)),
+  ]);
+  await refuseOverruled(cli, known, set);
+  const files = openRunFiles(cli.home);
+  try {
+    const { env } = cli;
+    const launched = await known?.launch?.({
+      access: connection,
+      variables: set,
+      args,
+      command,
+      env,
+      writeFile: files.write,
+    });
+    return await waitFor(command, launched ?? args, { ...cli.env, ...set });
+  } finally {
+    files.remove();
+  }
+};
+
+const waitFor = (command: string, args: readonly string[], variables: Environment): Promise<number> => {
+  const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const child = spawn(command, args, { stdio: 'inherit', env });
+  // The terminal signals the whole process group, so the program receives these itself.
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'ENOENT' ? 'command not found' : error.message;
+      reject(new CommandError(`Cannot run ${command}: ${why}.`));
+    });
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+};
+
+/** `junctor env --for …`: prints the variables, or the configuration fragment, for a client program. */
+export const printEnv = async (
+  cli: Cli,
+  { for: name, shell = 'posix', context }: { readonly for: string; readonly shell?: string; readonly context?: string },
+): Promise<void> => {
+  const client = clients.find((row) => row.name === name);
+  if (!client) throw new CommandError(`--for must be one of ${clients.map((row) => row.name).join(', ')}.`);
+  if (!isShell(shell)) throw new CommandError(`--shell must be one of ${shells.join(', ')}.`);
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') cli.warn('Junctor is not running; these values apply once it is.');
+  const connection = {
+    ...(await accessTo(cli, located)),
+    ...(context !== undefined && { context: tokensOf(context) }),
+  };
+  const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
+  await warnOverruled(cli, client, variables);
+  for (const line of shellLines(variables, shell)) cli.print(line);
+  const block = await client.block?.(connection, {
+    command: client.commands[0] ?? client.name,
+    env: cli.env,
+    async writeFile(file, text) {
+      const path = join(cli.home, file);
+      await writeAtomically(path, text).catch((error: unknown) => {
+        throw new CommandError(`Cannot write ${path} (${errorCode(error) ?? 'unknown error'}).`);
+      });
+      return path;
+    },
+  });
+  if (!block) return;
+  // Commented out, so that a shell that evaluates the output ignores it.
+  cli.print(`# In ${block.file}:`);
+  for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+};
+
+/** The files of a client that set one of these variables to another value. */
+const overruling = async ({ env }: Cli, client: Client | undefined, variables: Variables) =>
+  ((await client?.overruling?.({ env, cwd: process.cwd() })) ?? []).flatMap(({ file, always, variables: own }) => {
+    const names = Object.keys(own).filter((name) => isOther(own[name] ?? '', variables[name]));
+    return names.length > 0 ? [{ file, always, names: names.join(', ') }] : [];
+  });
+
+/** Where the launcher sets none, a switch of the file may be off as well. */
+const isOther = (own: string, set: string | undefined): boolean =>
+  set === '' ? !offValues.includes(own.toLowerCase()) : set !== undefined && own !== set;
+
+const offValues = ['', '0', 'false', 'no', 'off'];
+
+const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: Variables): Promise<void> => {
+  const found = (await overruling(cli, client, variables)).find(({ always }) => always);
+  if (found)
+    throw new CommandError(
+      `${found.file} sets ${found.names}, which wins over all else: the gateway would not be used.`,
+    );
+};
+
+const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Promise<void> => {
+  for (const { file, always, names } of await overruling(cli, client, variables)) {
+    const way = always ? '' : `, or use \`junctor run ${client.commands[0] ?? ''}\``;
+    cli.warn(`${file} sets ${names}, which wins over these variables. Remove it there${way}.`);
+  }
+  const unset = Object.keys(variables).filter((name) => variables[name] === '' && cli.env[name]);
+  if (unset.length > 0) cli.warn(`${unset.join(', ')} would direct it elsewhere: the lines below unset what is set.`);
+};
+
+/** The service's address and key, and what is known of the models that it offers. */
+const accessTo = async ({ home }: Cli, located: ServiceLocation): Promise<ServiceAccess> => {
+  const { config } = located;
+  const connection = connectionTo(located);
+  if (!config) return { ...connection, models: [] };
+  const { factsOf } = await offlineModelFacts(config, home);
+  const usual = [config.router.default ?? [], config.router.fallback.default ?? []].flat().flatMap((text) => {
+    const found = findDestination(config, text);
+    return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);
+  });
+  const byRules = { id: routedName, title: 'Junctor, by its rules', facts: commonFacts(usual.map(factsOf)) };
+  const models = [byRules, ...modelNames(config, { factsOf })].map(offered);
+  return { ...connection, context: models[0]?.context, maxOutput: models[0]?.maxOutput, models };
+};
+
+const offered = ({ id, title, facts }: Pick<ClientModel, 'id' | 'title' | 'facts'>): OfferedModel => ({
+  name: id,
+  title,
+  context: facts.maxInput ?? facts.context,
+  maxOutput: facts.maxOutput,
+  images: facts.input?.includes('image'),
+});
+
+const tokensOf = (text: string): number => {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context must be a whole number of tokens.');
+  return Number(text);
+};
+
+const isShell = (name: string): name is Shell => shells.some((shell) => shell === name);
+
+type Shell = (typeof shells)[number];
+
+/** Formats variables for evaluation: `eval "$(junctor env --for …)"`. An empty value unsets the variable. */
+const shellLines = (variables: Readonly<Record<string, string>>, shell: Shell): readonly string[] =>
+  shell === 'json'
+    ? [JSON.stringify(variables, null, 2)]
+    : Object.entries(variables).map(([name, value]) => writers[shell](name, value));
+
+const writers: Readonly<Record<Exclude<Shell, 'json'>, (name: string, value: string) => string>> = {
+  posix: (name, value) => (value === '' ? `unset ${name}` : `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
+  fish: (name, value) =>
+    value === '' ? `set -e ${name}` : `set -gx ${name} '${value.replace(/[\\']/g, (letter) => `\\${letter}`)}'`,
+  powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
+};

@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { firstValueFrom, type ObservedValueOf } from 'rxjs';
+import { clientProtocols } from '../../../protocols/index.ts';
+import { explain, minimalRequest } from '../../endpoints/explain.ts';
+import { FaultError } from '../../model/fault.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
+import type { ClientProtocol } from '../../model/protocol.ts';
+import { type Cli, CommandError } from '../cli.ts';
+import { usableConfig } from '../offline-config.ts';
+import { offlineGateway } from '../offline-gateway.ts';
+
+/** Options of `junctor explain`. */
+interface ExplainOptions {
+  readonly client?: string;
+  readonly model?: string;
+  readonly text?: string;
+  readonly header?: readonly string[];
+  readonly key?: string;
+  readonly json?: boolean;
+  readonly allowTransformerPath?: readonly string[];
+}
+
+/**
+ * `junctor explain`: prints the route and the upstream request for a client request. Uses the configuration on disk; sends
+ * nothing.
+ */
+export const explainRequest = async (cli: Cli, file: string | undefined, options: ExplainOptions): Promise<void> => {
+  const config = await usableConfig(cli);
+  const client = clientFor(options.client ?? 'messages');
+  const body = file === undefined ? fromOptions(client, options) : await fromFile(file);
+  const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
+  const headers = Object.fromEntries((options.header ?? []).map(headerOf));
+  const origin = { ...(options.key !== undefined && { key: options.key }) };
+  const question = { client, body, headers, origin, atMs: Date.now() };
+  const answer = await firstValueFrom(explain(question, gateway)).catch(rejectExplain);
+  if (options.json) cli.print(JSON.stringify(answer, null, 2));
+  else for (const line of lines(answer)) cli.print(line);
+};
+
+const clientFor = (wire: string): ClientProtocol => {
+  const found = clientProtocols.find(({ protocol }) => protocol.wire === wire);
+  if (found) return found.protocol;
+  throw new CommandError(`--client must be one of ${clientProtocols.map(({ protocol }) => protocol.wire).join(', ')}.`);
+};
+
+const headerOf = (text: string): readonly [string, string] => {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new CommandError('--header must be `name: value`.');
+  return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+};
+
+const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
+  if (model === undefined) throw new CommandError('Pass a file with a request (- for standard input), or --model.');
+  return minimalRequest(wire, model, text);
+};
+
+const fromFile = async (file: string): Promise<JsonObject> => {
+  const source = file === '-' ? 'standard input' : file;
+  const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(() => {
+    throw new CommandError(`Cannot read ${source}.`);
+  });
+  const body = parseJson(text);
+  if (isJsonObject(body)) return body;
+  throw new CommandError(`Cannot read ${source}: not a JSON object.`);
+};
+
+const rejectExplain = (error: unknown): never => {
+  if (error instanceof FaultError) throw new CommandError(`The request would be rejected: ${error.message}`);
+  throw error;
+};
+
+type Explanation = ObservedValueOf<ReturnType<typeof explain>>;
+
+const lines = (answer: Explanation): readonly string[] => {
+  const {
+    reason,
+    provider,
+    model,
+    pool,
+    format,
+    relays,
+    prefix,
+    url,
+    headers,
+    losses,
+    fallbacks,
+    rules,
+    warnings,
+    body,
+  } = answer;
+  return [
+    `rule          ${reason}`,
+    ...rules.flatMap(ruleLines),
+    `route         ${provider},${model} (${format})`,
+    ...answer.rows.map(({ kind, name, because }) => `known ${kind.padEnd(8)}${name}, by its ${because}`),
+    ...(pool?.members.map(memberLine) ?? []),
+    ...fallbacks.map(fallbackLine),
+    `pass-through  ${passThrough(relays)}`,
+    ...prefixLines(prefix),
+    `call          POST ${url}`,
+    ...Object.entries(headers).map(([name, value]) => `              ${name}: ${value}`),
+    ...(losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
+    ...warnings.map((warning) => `warning       ${warning}`),
+    JSON.stringify(body, null, 2),
+  ];
+};
+
+const passThrough = ({ request, reply }: Explanation['relays']): string => {
+  const open = [...(request ? ['request'] : []), ...(reply ? ['reply'] : [])];
+  return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
+};
+
+const prefixLines = (prefix: Explanation['prefix']): readonly string[] => {
+  if (!prefix) return [];
+  return [
+    prefix.grows
+      ? 'prefix        the call begins with that of the turn before'
+      : `prefix        differs from the turn before at ${prefix.at}, by ${prefix.step}: no cache matches what follows`,
+  ];
+};
+
+const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): readonly string[] => [
+  `              ${name}: ${yesOrNo(matches)}`,
+  ...facts.map(({ says, holds }) => `                ${says}: ${yesOrNo(holds)}`),
+];
+
+const yesOrNo = (holds: boolean | null): string => (holds === null ? 'needs a count' : holds ? 'yes' : 'no');
+
+type Member = NonNullable<Explanation['pool']>['members'][number];
+
+const memberLine = ({ provider, model, weight, passed }: Member): string =>
+  `member        ${provider},${model} (weight ${weight})${passed === null ? '' : `: passed over, ${passed}`}`;
+
+const fallbackLine = ({ provider, model, format, fault }: Explanation['fallbacks'][number]): string =>
+  `fallback      ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
+
+const lossLine = ({ path, outcome, step, note }: Explanation['losses'][number]): string =>
+  `loss          ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;

@@ -1,0 +1,119 @@
+import Type, { type Static } from 'typebox';
+import { clientWires } from '../../model/wire/client-wires.ts';
+
+// The conditions of routing rules. The web interface makes its form from the same members.
+
+const oneOrMore = (description: string, ...examples: readonly string[]) =>
+  Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 100 })], { description, examples }),
+  );
+
+const flag = (description: string) => Type.Optional(Type.Boolean({ description, examples: [true] }));
+
+const range = (what: string, example: number) =>
+  Type.Optional(
+    Type.Object(
+      {
+        over: Type.Optional(Type.Integer({ description: `More ${what} than this.`, minimum: 0, examples: [example] })),
+        under: Type.Optional(
+          Type.Integer({ description: `Fewer ${what} than this.`, minimum: 1, examples: [2 * example] }),
+        ),
+      },
+      { description: `How many ${what} it has.`, examples: [{ over: example }] },
+    ),
+  );
+
+const timeOfDay = (description: string, example: string) => Type.String({ description, examples: [example] });
+
+/** The facts of a request that a condition can name. Globs have `*` for any characters and ignore case. */
+export const factFields = {
+  client: Type.Optional(
+    Type.Union([Type.Enum(clientWires), Type.Array(Type.Enum(clientWires), { minItems: 1 })], {
+      description: "The client's protocol, or several.",
+      examples: ['messages'],
+    }),
+  ),
+  path: oneOrMore('Globs for the path, without `/preset/NAME`.', '/v1/chat/*'),
+  preset: oneOrMore('Globs for the preset that the request is sent to.', 'review'),
+  headers: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.Boolean(), Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 100 })]),
+      {
+        description: 'Headers by name: globs for the value, or whether there is one.',
+        examples: [{ 'x-team': 'blue*', 'x-trial': true }],
+      },
+    ),
+  ),
+  key: oneOrMore('Globs for the name of the client in `CLIENTS` whose key the request carries.', 'team-*'),
+  model: oneOrMore('Globs for the model that the client asks for.', '*opus*'),
+  tools: oneOrMore('Globs for the name of a tool that the request has.', 'mcp__*'),
+  images: flag('Whether the conversation has an image.'),
+  reasoning: flag('Whether reasoning is asked for.'),
+  tokens: range('tokens', 20_000),
+  turns: range('turns of the user, tool results included,', 10),
+  system: oneOrMore('Texts that the system prompt contains, as written.', 'You are a code reviewer'),
+  time: Type.Optional(
+    Type.Object(
+      {
+        from: timeOfDay('From this time on, `HH:MM`.', '22:00'),
+        to: timeOfDay('Until before this time; may be on the next day.', '06:00'),
+        zone: Type.Optional(
+          Type.String({ description: 'Time zone; absent: that of the machine.', examples: ['Europe/Berlin'] }),
+        ),
+      },
+      { description: 'The time of day.', examples: [{ from: '22:00', to: '06:00', zone: 'Europe/Berlin' }] },
+    ),
+  ),
+  requestClass: oneOrMore(
+    'Globs for what an agent says its request is: `main`, `subagent`, `workflow`, `compaction`, `auxiliary`.',
+    'subagent',
+  ),
+  agentType: oneOrMore('Globs for what an agent says its sub-agent is, such as `Explore`.', 'Explore'),
+  compaction: oneOrMore('Globs for why an agent summarizes its conversation: `auto`, `manual`, `reactive`.', '*'),
+};
+
+/** What agents say their requests are. Source: Claude Code's documentation, "LLM gateway", request class. */
+export const agentClasses = ['main', 'subagent', 'workflow', 'compaction', 'auxiliary'];
+
+/** The members of a condition that join others. */
+export const joins = ['all', 'any', 'not'] as const;
+
+/** A condition: all of its members must hold. */
+export const When = Type.Cyclic(
+  {
+    When: Type.Object(
+      {
+        ...factFields,
+        all: Type.Optional(
+          Type.Array(Type.Ref('When'), { description: 'Each of these holds.', examples: [[{ client: 'chat' }]] }),
+        ),
+        any: Type.Optional(
+          Type.Array(Type.Ref('When'), {
+            description: 'At least one of these holds.',
+            examples: [[{ model: '*haiku*' }, { requestClass: 'auxiliary' }]],
+          }),
+        ),
+        not: Type.Optional(Type.Ref('When', { description: 'This does not hold.', examples: [{ client: 'chat' }] })),
+      },
+      { description: 'All members must hold.' },
+    ),
+  },
+  'When',
+  { description: 'Which requests.', examples: [{ model: '*opus*' }] },
+);
+export type When = Static<typeof When>;
+
+/** An element of `Router.rules` in the source. */
+export const RuleFile = Type.Object({
+  name: Type.String({
+    description: 'Unique; 1 to 64 letters, digits, dots, hyphens and underscores.',
+    examples: ['reviews'],
+  }),
+  when: When,
+  to: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 20 })], {
+    description: 'The destination; of a list, the first one, and the others are its fallbacks.',
+    examples: ['work,large-model', ['work,large-model', 'local,small-model']],
+  }),
+});
+export type RuleFile = Static<typeof RuleFile>;

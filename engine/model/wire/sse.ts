@@ -1,0 +1,144 @@
+import { TextDecoder } from 'node:util';
+import { isJsonObject, parseJson } from '../json/json.ts';
+import { machine } from '../machine.ts';
+import type { SseRecord } from '../protocol.ts';
+
+interface State {
+  /** Created once a chunk ends inside a character. */
+  decoder: TextDecoder | undefined;
+  /** The last chunk may have ended inside a character: its last byte isn't ASCII. */
+  insideCharacter: boolean;
+  /** Text was seen: U+FEFF is ordinary text from now on. */
+  started: boolean;
+  /** Pieces of the incomplete line; joined once, so a long line costs linear time. */
+  readonly line: string[];
+  /** The last chunk ended in CR: a line feed at the start of the next chunk belongs to it. */
+  afterCr: boolean;
+  event: string;
+  /** The `data:` lines of the incomplete record. */
+  data: string | undefined;
+}
+
+/**
+ * Decodes bytes into SSE records, at any split. Lines end in LF, CRLF or CR; comments, unknown fields and a byte order mark
+ * are ignored. A last record without its empty line counts if the stream ended normally. Source: HTML standard, "Server-sent events".
+ */
+export const readSseRecords = machine<State, Uint8Array, SseRecord>({
+  initial: () => ({
+    decoder: undefined,
+    insideCharacter: false,
+    started: false,
+    line: [],
+    afterCr: false,
+    event: '',
+    data: undefined,
+  }),
+  step(state, chunk, out) {
+    readText(state, decode(state, chunk), out);
+  },
+  end(state, out) {
+    if (state.decoder && state.insideCharacter) readText(state, state.decoder.decode(), out);
+    if (state.line.length > 0) {
+      const line = takeLine(state, '');
+      readLine(state, line, 0, line.length, out);
+    }
+    dispatch(state, out);
+  },
+});
+
+/** Decodes a chunk. `TextDecoder` is several times slower, so it is used only when a character may be split. */
+const decode = (state: State, chunk: Uint8Array): string => {
+  const last = chunk[chunk.length - 1];
+  if (last === undefined) return '';
+  const text =
+    state.insideCharacter || last >= 0x80
+      ? decodeWithState(state, chunk)
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString();
+  state.insideCharacter = last >= 0x80;
+  if (state.started || text === '') return text;
+  state.started = true;
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+};
+
+const decodeWithState = (state: State, chunk: Uint8Array): string => {
+  state.decoder ??= new TextDecoder('utf-8', { ignoreBOM: true });
+  return state.decoder.decode(chunk, { stream: true });
+};
+
+const byteOrderMark = 0xfeff;
+
+const readText = (state: State, decoded: string, out: SseRecord[]): void => {
+  const text = unifyLineEnds(state, decoded);
+  let from = 0;
+  for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
+    if (state.line.length === 0) readLine(state, text, from, to, out);
+    else {
+      const line = takeLine(state, text.slice(from, to));
+      readLine(state, line, 0, line.length, out);
+    }
+    from = to + 1;
+  }
+  if (from < text.length) state.line.push(text.slice(from));
+};
+
+const unifyLineEnds = (state: State, decoded: string): string => {
+  if (decoded === '') return decoded;
+  const text = state.afterCr && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
+  state.afterCr = decoded.endsWith('\r');
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+};
+
+const takeLine = (state: State, tail: string): string => {
+  const line = state.line.join('') + tail;
+  state.line.length = 0;
+  return line;
+};
+
+/** Reads the line of `text` between `from` and `to`. */
+const readLine = (state: State, text: string, from: number, to: number, out: SseRecord[]): void => {
+  if (from === to) {
+    dispatch(state, out);
+    return;
+  }
+  // Compares in place: slicing each long line just to check its field name is slow.
+  switch (text.charCodeAt(from)) {
+    case letterD:
+      if (text.startsWith('data:', from)) addData(state, fieldValue(text, from + 5, to));
+      else if (text.slice(from, to) === 'data') addData(state, '');
+      return;
+    case letterE:
+      if (text.startsWith('event:', from)) state.event = fieldValue(text, from + 6, to);
+  }
+};
+
+const letterD = 0x64;
+const letterE = 0x65;
+
+const fieldValue = (text: string, from: number, to: number): string =>
+  text.slice(from < to && text.charCodeAt(from) === 0x20 ? from + 1 : from, to);
+
+const addData = (state: State, line: string): void => {
+  state.data = state.data === undefined ? line : `${state.data}\n${line}`;
+};
+
+const dispatch = (state: State, out: SseRecord[]): void => {
+  if (state.data !== undefined) out.push({ event: state.event, data: state.data });
+  state.event = '';
+  state.data = undefined;
+};
+
+/** Whether a record's parsed data holds nothing: some servers send `null` and the like between their records. */
+export const isBlank = (data: unknown): boolean =>
+  data === null || typeof data === 'number' || typeof data === 'boolean' || (Array.isArray(data) && data.length === 0);
+
+/** A record's type: its `event:` field, else the `type` of its data, which may be truncated after it. */
+export const recordType = ({ event, data }: SseRecord): string | undefined => {
+  if (event !== '') return event;
+  const first = leadingType.exec(data.slice(0, 200))?.[1];
+  if (first !== undefined) return first;
+  const value = parseJson(data);
+  return isJsonObject(value) && typeof value.type === 'string' ? value.type : undefined;
+};
+
+/** Nearly all records start with their type. */
+const leadingType = /^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/;

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import type { Environment } from '../config/env.ts';
+import { configFile, readConfig } from '../config/read.ts';
+import { readStateKeys } from '../config/sections/fleet.ts';
+import { defaultSettings } from '../config/sections/service-settings.ts';
+import { chooseServer } from '../http/choose-server.ts';
+import { BlobJournal } from '../hub/blob-journal.ts';
+import type { HubStore } from '../hub/contract.ts';
+import { banner } from './banner.ts';
+import { ConfigError } from './load-config.ts';
+import type { Service } from './server.ts';
+import { claimHome, type HomeClaim } from './workers/claim-home.ts';
+import { processTitles } from './workers/find-service.ts';
+import { type ForkedWorker, forkWorker } from './workers/fork-worker.ts';
+import { terminalCheck, whenParentEnds } from './workers/parent.ts';
+import { ownPeer, PeerExchange } from './workers/peers.ts';
+import { guardProcess, outliveOutput } from './workers/process-guards.ts';
+import { Supervisor } from './workers/supervisor.ts';
+import type { Worker, WorkerExit } from './workers/worker.ts';
+
+/** How the service is started. */
+export interface MainOptions {
+  readonly env: Environment;
+  /** The configuration's folder. */
+  readonly home: string;
+  /** Folders, besides `home`, from which custom transformers may be loaded. */
+  readonly transformerFolders: readonly string[];
+  /** Ends the service when its parent process has ended. */
+  readonly followParent: boolean;
+  /** Prints a line on the terminal. */
+  readonly report: (line: string) => void;
+  /** Prints the start-up banner. */
+  readonly greet: (text: string) => void;
+}
+
+/**
+ * Runs the service; this process is its supervisor until the end. With one worker it serves requests itself; after a restart,
+ * with more workers, or with `node:http`, forked processes serve. The first SIGINT or SIGTERM lets requests finish and exits with
+ * code 0, the second exits at once with code 1. SIGHUP restarts the workers with the current configuration; if the terminal was
+ * closed, it acts as SIGTERM does. Rejects with an error worded for users if the service can't start.
+ */
+export const main = async (options: MainOptions): Promise<void> => {
+  const { env, home, transformerFolders, followParent, report, greet } = options;
+  process.title = processTitles.service;
+  outliveOutput();
+  let logs: Service['logs'] | undefined;
+  guardProcess({ log: () => logs?.app, flush: () => logs?.flushSync(), report });
+  let claim: HomeClaim | undefined;
+  let started = false;
+  const forked = new Set<ForkedWorker>();
+  const http = chooseServer(env.JUNCTOR_HTTP);
+  let greeting = '';
+  const wanted = (): Promise<number> => wantedWorkers(home, env);
+  const restart = (): Promise<void> => supervisor.restart();
+  const journal =
+    readStateKeys(env).length > 0 ? new BlobJournal({ path: join(home, 'reasoning.sealed'), report }) : undefined;
+  const supervisor = new Supervisor({
+    startedAtMs: Date.now(),
+    wanted,
+    report,
+    changed: (workers) => {
+      for (const worker of forked) worker.inform(workers);
+      if (started && supervisor.place) claim?.serving(supervisor.place);
+    },
+    async fork(taken) {
+      const { server } = http.facts;
+      const worker = await forkWorker({
+        home,
+        transformerFolders,
+        taken,
+        fleet: supervisor.fleet,
+        server,
+        exchange,
+        restart,
+      });
+      greeting ||= worker.greeting;
+      forked.add(worker);
+      void worker.exited.then(() => forked.delete(worker));
+      return worker;
+    },
+  });
+
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    claim?.stopping();
+    void supervisor.stop().then(() => process.exit(0));
+  };
+  const onSignal = (): void => {
+    if (stopping) {
+      supervisor.kill();
+      process.exit(1);
+    }
+    stop();
+  };
+  const isTerminalClosed = terminalCheck();
+  const onHangUp = (): void => {
+    if (isTerminalClosed()) stop();
+    // During the start the configuration is read anyway.
+    else if (started && !stopping) {
+      report('SIGHUP: restarting with the current configuration');
+      restart().catch((error: unknown) =>
+        report(
+          `the restart failed; the service continues unchanged: ${error instanceof Error ? error.message : error}`,
+        ),
+      );
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  process.on('SIGHUP', onHangUp);
+  if (followParent) whenParentEnds(stop);
+  // Handlers are set before the folder is claimed: the default action of a signal would leave the claim behind.
+  claim = await claimHome(home, report);
+  process.once('exit', claim.release);
+  process.once('exit', () => journal?.flush());
+  const exchange = new PeerExchange({ journal, fleet: await fleetStore(home, env, report) });
+
+  // With node:http, only forked processes can hand the port on to the ones that replace them.
+  if ((await wanted()) === 1 && http.facts.server === 'uws') {
+    // Imported here, since a process that only supervises doesn't need the server's modules.
+    const { start } = await import('./server.ts');
+    const peers = ownPeer(exchange);
+    const supervision = { fleet: () => supervisor.fleet, restart, peers };
+    const sharing = { taken: undefined };
+    const service = await start({ env, home, transformerFolders, report, sharing, supervision, server: http });
+    logs = service.logs;
+    const worker = inProcessWorker(service);
+    void worker.exited.then(peers.leave);
+    supervisor.takeIn(worker);
+    greeting = banner({ ...service, file: configFile(home, env) });
+  } else await supervisor.start();
+  started = true;
+  if (supervisor.place) claim.serving(supervisor.place);
+  greet(greeting);
+};
+
+/** What several machines share is reached by this process alone. Its modules are loaded only if there is any. */
+const fleetStore = async (
+  home: string,
+  env: Environment,
+  report: (line: string) => void,
+): Promise<HubStore | undefined> => {
+  const read = await readConfig(home, env);
+  if (read.type !== 'valid' || !read.config.fleet) return undefined;
+  const { openFleetStore } = await import('./fleet.ts');
+  return openFleetStore(read.config.fleet, report);
+};
+
+const wantedWorkers = async (home: string, env: Environment): Promise<number> => {
+  const read = await readConfig(home, env);
+  if (read.type === 'invalid') throw new ConfigError(configFile(home, env), read.faults);
+  return read.type === 'valid' ? read.config.workers : defaultSettings().workers;
+};
+
+/** A worker that runs in this process: the fastest to start. Its exit doesn't end the process. */
+export const inProcessWorker = (service: Service): Worker => {
+  let exit: (how: WorkerExit) => void = () => undefined;
+  const exited = new Promise<WorkerExit>((resolve) => {
+    exit = resolve;
+  });
+  const end = (how: 'retire' | 'stop'): void => {
+    service[how]().then(
+      () => exit({ orderly: true, how: 'done' }),
+      (error: unknown) => exit({ orderly: false, how: String(error) }),
+    );
+  };
+  return {
+    pid: process.pid,
+    startedAtMs: Date.now(),
+    place: service.place,
+    exited,
+    retire: () => end('retire'),
+    stop: () => end('stop'),
+    kill: () => exit({ orderly: false, how: 'killed' }),
+  };
+};

@@ -1,0 +1,207 @@
+import { isSingleDelta, type ModelEvent, mergeUsage } from '../../../engine/model/event.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
+import { machine } from '../../../engine/model/machine.ts';
+import type { SseRecord, StreamEnd } from '../../../engine/model/protocol.ts';
+import { cutOff } from '../../../engine/model/reply.ts';
+import { lenientReader } from '../../../engine/model/schema.ts';
+import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
+import { isBlank } from '../../../engine/model/wire/sse.ts';
+import { decodeCitation } from '../citations.ts';
+import { decodeReportedFault } from '../decode-fault.ts';
+import { decodeFinish, decodeUsage, nestedUsage, overflowWords } from '../reply-end.ts';
+import { readReasoning } from './read-reasoning.ts';
+import { closeCalls, readCall } from './read-tool-calls.ts';
+import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
+import { Chunk, type WireMessage } from './schema-reply.ts';
+
+/** Reads one chunk, or a whole reply in the form of a chunk. */
+export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {
+  const usage = chunk.usage ?? chunk.choices?.[0]?.usage ?? (chunk.choices?.[0]?.finish_reason && nestedUsage(chunk));
+  if (usage) state.usage = mergeUsage(state.usage, decodeUsage(usage));
+  if (chunk.service_tier && chunk.service_tier !== state.usage.serviceTier)
+    state.usage = { ...state.usage, serviceTier: chunk.service_tier };
+  const choice = chunk.choices?.[0];
+  // A first chunk with filter results and a last one with usage have no choices.
+  if (!choice) return;
+  if (!state.started) {
+    state.started = true;
+    out.push({ type: 'message-start', id: chunk.id ?? '', model: chunk.model ?? '' });
+  }
+  // Some servers repeat the finish reason; later content is ignored.
+  if (choice.delta && state.finish === undefined) readMessage(state, choice.delta, out);
+  if (state.done) return;
+  if (choice.error !== undefined && choice.error !== null) failReply(state, decodeReportedFault(choice.error), out);
+  else if (choice.finish_reason) readFinish(state, choice.finish_reason, out);
+};
+
+/** Ends the reply: normally after a finish reason, otherwise as cut off. */
+export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
+  if (state.done) return;
+  if (state.finish === undefined) {
+    failReply(state, cutOff, out);
+    return;
+  }
+  if (state.calls.all.length > 0) closeCalls(state, out);
+  if (state.done) return;
+  closeBlock(state, out);
+  state.done = true;
+  const held = { calls: state.calls.all.length > 0, refusal: state.refusal };
+  out.push({ type: 'message-stop', finish: decodeFinish(state.finish, held), usage: state.usage });
+};
+
+/** Appends text to the open block of this type, or opens one. Ends the calls before it. */
+const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out: ModelEvent[]): void => {
+  if (text === '') return;
+  if (state.open !== type) {
+    if (state.calls.all.length > 0) closeCalls(state, out);
+    if (state.done) return;
+    openBlock(state, { type }, out);
+  }
+  out.push({ type: 'text-delta', index: state.blocks - 1, text });
+};
+
+const readMessage = (state: ReplyState, message: WireMessage, out: ModelEvent[]): void => {
+  const { reasoning_content, reasoning, reasoning_text, thinking, reasoning_details } = message;
+  if (reasoning_content || reasoning || reasoning_text || thinking || reasoning_details)
+    readReasoning(state, message, out);
+  const { content } = message;
+  if (typeof content === 'string') readText(state, 'text', content, out);
+  else if (content) readParts(state, content, out);
+  if (message.refusal) {
+    state.refusal = true;
+    readText(state, 'refusal', message.refusal, out);
+  }
+  for (const annotation of message.annotations ?? []) {
+    const citation = decodeCitation(annotation);
+    if (!citation) {
+      state.context.losses.drop('reply.annotations');
+      continue;
+    }
+    if (state.open !== 'text') {
+      closeCalls(state, out);
+      if (state.done) return;
+      openBlock(state, { type: 'text' }, out);
+    }
+    out.push({ type: 'citation-delta', index: state.blocks - 1, citation });
+  }
+  if (message.images) state.context.losses.drop('reply.images');
+  if (message.audio) state.context.losses.drop('reply.audio');
+  if (message.tool_calls) for (const call of message.tool_calls) readCall(state, call, out);
+  if (message.function_call) readCall(state, { function: message.function_call, index: -1 }, out);
+};
+
+/** Reads a list of parts, or one part. A part of an unknown kind is a loss. */
+const readParts = (state: ReplyState, content: unknown, out: ModelEvent[]): void => {
+  for (const part of Array.isArray(content) ? content : [content]) {
+    if (typeof part === 'string') readText(state, 'text', part, out);
+    else if (isJsonObject(part)) readPart(state, part, out);
+    else state.context.losses.drop('reply.content');
+    if (state.done) return;
+  }
+};
+
+const readPart = (state: ReplyState, part: JsonObject, out: ModelEvent[]): void => {
+  const { type, text, refusal } = part;
+  if (type === 'thinking' || type === 'reasoning') readReasoning(state, { reasoning: part }, out);
+  else if (typeof text === 'string' && (type === undefined || textTypes.has(type))) readText(state, 'text', text, out);
+  else if (type === 'refusal' && typeof refusal === 'string') {
+    state.refusal = true;
+    readText(state, 'refusal', refusal, out);
+  } else
+    state.context.losses.drop('reply.content', typeof type === 'string' ? `a part of the type ${type}` : undefined);
+};
+
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'output_text', null]);
+
+const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void => {
+  if (failureWords.has(word)) {
+    failReply(state, decodeReportedFault({ message: 'The upstream reported an error in its answer.' }), out);
+  } else if (word === 'insufficient_system_resource') {
+    const message = 'The upstream aborted its answer for lack of resources.';
+    failReply(state, { kind: 'upstream-overloaded', message, code: word }, out);
+  } else if (overflowWords.has(word) && state.blocks === 0) {
+    const message = 'The prompt and the answer exceed the context window of the model.';
+    failReply(state, { kind: 'upstream-context', message, code: word }, out);
+  } else state.finish ??= word;
+};
+
+/** The error inside a chunk, or inside a reply with a success status; `undefined` without one. */
+export const reportedError = (body: JsonObject): Json | undefined =>
+  isPlain(body) ? undefined : errorIn(body, 'choices');
+
+/** As nearly all are: with content, and without a member of an error. */
+const isPlain = ({ choices, error, object, type, base_resp }: JsonObject): boolean =>
+  Array.isArray(choices) && !error && base_resp === undefined && object !== 'error' && type !== 'error';
+
+const chunkReader = lenientReader(Chunk);
+
+/**
+ * Decodes `chat.completion.chunk` records. Usage follows the finish reason, so `message-stop` waits for `[DONE]` or
+ * the end; an end without a finish reason means cut off. Source: OpenAI API reference, "Chat streaming"; recordings
+ * of compatible servers.
+ */
+export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
+  initial: newReplyState,
+  step(state, { event, data }, out) {
+    if (state.done || data === '') return;
+    if (data.length < 16 && data.trim() === '[DONE]') return endReply(state, out);
+    const known = event === '' ? state.deltaParser.read(data) : undefined;
+    if (known) return readChunk(state, known, out);
+    const parsed = parseJson(data);
+    if (isBlank(parsed)) return;
+    const record: Json | undefined = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (event === 'error')
+      return failReply(state, decodeReportedFault(isJsonObject(record) ? (record.error ?? record) : data), out);
+    const error = isJsonObject(record) ? reportedError(record) : undefined;
+    if (error !== undefined) return failReply(state, decodeReportedFault(error), out);
+    if (isJsonObject(record) && chunkReader.matches(record)) {
+      const before = out.length;
+      readChunk(state, record, out);
+      if (isSingleDelta(out, before)) state.deltaParser.learn(data, record);
+      return;
+    }
+    const chunk = chunkReader.readable(record);
+    if (chunk) return readChunk(state, chunk, out);
+    const first = chunkReader.faults(record)[0];
+    const what =
+      record === undefined ? 'it is not JSON' : `${first?.path ?? ''} ${first?.message ?? 'is invalid'}`.trim();
+    failReply(
+      state,
+      { kind: 'upstream-garbled', message: `The upstream sent a chunk that can't be read: ${what}.` },
+      out,
+    );
+  },
+  end: endReply,
+  settled: ({ done, finish }) => !done && finish !== undefined,
+});
+
+/** Finish reasons of an answer that failed. */
+const failureWords: ReadonlySet<unknown> = new Set(['error', 'network_error']);
+
+/** Whether a record's finish reason is a failure. */
+export const isFailure = ({ data }: SseRecord): boolean => failureWords.has(finishIn(parseJson(data)));
+
+const finishIn = (chunk: Json | undefined): Json | undefined => {
+  const choice = isJsonObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  return isJsonObject(choice) ? choice.finish_reason : undefined;
+};
+
+/** Whether a record holds the usage alone. */
+export const isUsageRecord = ({ data }: SseRecord): boolean => {
+  const chunk = parseJson(data);
+  if (!isJsonObject(chunk) || !isJsonObject(chunk.usage)) return false;
+  return Array.isArray(chunk.choices) && chunk.choices.length === 0;
+};
+
+/** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */
+export const readEnd = ({ event, data }: SseRecord): StreamEnd | undefined => {
+  if (event === 'error' || (data.length < 16 && data.trim() === '[DONE]')) return 'end';
+  const chunk = parseJson(data);
+  if (!isJsonObject(chunk)) return undefined;
+  const error = reportedError(chunk);
+  if (error !== undefined) return error === chunk.error ? 'end' : 'fault';
+  const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isJsonObject(choice)) return undefined;
+  if (isJsonObject(choice.error)) return 'end';
+  return typeof choice.finish_reason === 'string' && choice.finish_reason !== '' ? 'finish' : undefined;
+};

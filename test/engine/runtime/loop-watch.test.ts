@@ -1,0 +1,133 @@
+import test from 'ava';
+import { type Observable, of, throwError } from 'rxjs';
+import { operate } from '../../../engine/operators/rx/stages.ts';
+import {
+  enterStep,
+  inStep,
+  isInStep,
+  type LoopHold,
+  nameStep,
+  nextStep,
+  watchLoop,
+} from '../../../engine/runtime/loop-watch.ts';
+import { testTime } from '../../support/test-time.ts';
+import { until } from '../../support/until.ts';
+
+const block = (): void => {
+  for (const end = performance.now() + 230; performance.now() < end; );
+};
+
+test.serial(
+  'a held event loop is reported with the step that held it, nested ones apart; idle time counts for none',
+  async (t) => {
+    const holds: LoopHold[] = [];
+    t.teardown(watchLoop((hold) => holds.push(hold)));
+    const steps = () => holds.splice(0).map(({ step }) => step);
+    inStep('outer', () => {
+      inStep('inner', block);
+      inStep('quick', () => undefined);
+      block();
+    });
+    t.deepEqual(steps(), ['inner', 'outer']);
+    t.throws(() =>
+      inStep('failing', () => {
+        block();
+        throw new Error('failed');
+      }),
+    );
+    t.deepEqual(steps(), ['failing']);
+    const before = enterStep('answer');
+    nameStep('read');
+    block();
+    nextStep('write');
+    enterStep(before);
+    nextStep('nothing is under way');
+    t.deepEqual(steps(), ['read']);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    inStep('after a pause', () => undefined);
+    t.false(steps().includes('after a pause'));
+  },
+);
+
+test.serial('what no step held is reported as other', async (t) => {
+  const holds: LoopHold[] = [];
+  t.teardown(watchLoop((hold) => holds.push(hold)));
+  await new Promise((resolve) => setImmediate(resolve));
+  block();
+  block();
+  await until(() => holds.some(({ step, ms }) => step === 'other' && ms >= 200));
+  t.pass();
+});
+
+const ends: readonly (readonly [end: string, source: Observable<number>])[] = [
+  ['completes', of(1)],
+  ['fails', throwError(() => new Error('broken'))],
+];
+for (const [end, source] of ends) {
+  test.serial(
+    `a stage that throws when its source ${end} leaves no step behind: a later hold is of none`,
+    async (t) => {
+      const holds: LoopHold[] = [];
+      t.teardown(watchLoop((hold) => holds.push(hold)));
+      let threw = 0;
+      const finalize = (): never => {
+        threw += 1;
+        throw new Error('finalize');
+      };
+      try {
+        source
+          .pipe(operate(() => ({ next: (value: number) => value, finalize })))
+          .subscribe({ error: () => undefined });
+      } catch {
+        // RxJS reports some of them and passes others on.
+      }
+      t.true(threw > 0);
+      t.false(isInStep());
+      await new Promise((resolve) => setImmediate(resolve));
+      block();
+      block();
+      await until(() => holds.length > 0);
+      t.deepEqual(new Set(holds.map(({ step }) => step)), new Set(['other']));
+    },
+  );
+}
+
+test.serial("the machine's sleep is no hold, and a step that works that long is one", async (t) => {
+  for (const [runs, expected] of [
+    [false, []],
+    [true, ['stage a']],
+  ] as const) {
+    const { clock, ...time } = testTime();
+    let cpuMs = 0;
+    const holds: LoopHold[] = [];
+    const stop = watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => cpuMs });
+    t.teardown(stop);
+    inStep('stage a', () => {
+      block();
+      // The clock notices it by itself at its next look.
+      time.stop(60_000);
+      if (runs) cpuMs += 60_000;
+    });
+    t.deepEqual(
+      holds.map(({ step }) => step),
+      expected,
+    );
+    // Nor is what the next look at the loop finds.
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    t.is(holds.length, expected.length);
+    stop();
+    t.is(time.timers(), 0);
+  }
+});
+
+test.serial('a sleep while no step is under way is no hold either', async (t) => {
+  const { clock, ...time } = testTime();
+  const holds: LoopHold[] = [];
+  t.teardown(watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => 0 }));
+  await new Promise((resolve) => setImmediate(resolve));
+  block();
+  block();
+  time.sleep(600_000);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  t.deepEqual(holds, []);
+});

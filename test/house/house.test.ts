@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import test from 'ava';
+
+const root = resolve(import.meta.dirname, '../..');
+
+const generated = new Set(['node_modules', '.git', 'dist', '.cache', '__tests__']);
+
+/** All files of the project, relative to its root. */
+function* filesIn(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!generated.has(entry.name)) yield* filesIn(path);
+    } else if (entry.isFile()) yield relative(root, path);
+  }
+}
+
+test('the former name of the product stands in the changelog alone', (t) => {
+  const former = new RegExp(['switch', 'yard'].join('[ _-]?'), 'i');
+  const traces = [...filesIn(root)].filter(
+    (file) => file !== 'CHANGELOG.md' && (former.test(file) || former.test(readFileSync(join(root, file), 'latin1'))),
+  );
+  t.deepEqual(traces, []);
+});
+
+/** Schemas, tables of facts, and the one model of requests: there is nothing in them to take apart. */
+const tables = new Set([
+  'admin/schema.ts',
+  'engine/config/schema.ts',
+  'engine/model/request.ts',
+  'transformers/formats/facts/openai.ts',
+]);
+
+test('a source file that is no table has at most 400 lines', (t) => {
+  const sources = ['admin', 'engine', 'protocols', 'transformers', 'ui/src']
+    .flatMap((folder) => [...filesIn(join(root, folder))])
+    .filter((file) => /\.tsx?$/.test(file));
+  t.true(sources.length > 500);
+  const isLong = (file: string): boolean => readFileSync(join(root, file), 'utf8').split('\n').length > 401;
+  t.deepEqual(sources.filter(isLong).sort(), [...tables].sort());
+});
+
+test('a folder of sources or tests has at most 20 entries', (t) => {
+  const entries = new Map<string, Set<string>>();
+  for (const folder of ['admin', 'engine', 'protocols', 'transformers', 'ui', 'test'])
+    for (const file of filesIn(join(root, folder))) {
+      const names = file.split('/');
+      for (let depth = 1; depth < names.length; depth += 1) {
+        const parent = names.slice(0, depth).join('/');
+        entries.set(parent, (entries.get(parent) ?? new Set()).add(names[depth] ?? ''));
+      }
+    }
+  const isLarge = ([folder, names]: readonly [string, ReadonlySet<string>]): boolean =>
+    names.size > 20 && !folder.startsWith('test/fixtures');
+  t.true(entries.size > 100);
+  t.deepEqual(
+    [...entries].filter(isLarge).map(([folder, { size }]) => `${folder}: ${size}`),
+    [],
+  );
+});

@@ -1,0 +1,686 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import test from 'ava';
+import { formats } from '../../transformers/index.ts';
+
+/** Folders and files of the engine. */
+function below(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `engine/${name}`);
+}
+
+/**
+ * What each part of the house may import: the first row whose folder holds the file decides. Packages by name, folders of the
+ * house with a trailing slash, packages of one scope with a trailing `*`, `.` for the file's own folder. `node:` modules only where they are named.
+ */
+const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
+  // What the web interface takes types from: nothing else may come along.
+  [
+    'admin/schema.ts',
+    ['engine/model/wire/client-wires.ts', 'engine/model/json/json.ts', 'engine/features/record/schema.ts', 'typebox'],
+  ],
+  ['engine/config/schema.ts', ['engine/config/sections/rule-schema.ts', 'typebox']],
+  ['engine/config/sections/rule-schema.ts', ['engine/model/wire/client-wires.ts', 'typebox']],
+  ['engine/features/record/schema.ts', ['engine/model/wire/client-wires.ts', 'engine/model/json/json.ts', 'typebox']],
+  ['engine/features/usage/schema.ts', ['engine/features/record/schema.ts', 'typebox']],
+  // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
+  ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
+  ['engine/runtime/backpressure.ts', []],
+  ['engine/runtime/memory-budget.ts', []],
+  ['engine/paths.ts', ['node:']],
+  ['engine/runtime/', ['engine/runtime/', 'node:']],
+  ['engine/observe/log/', ['engine/observe/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
+  ['engine/http/documented-route.ts', ['engine/http/', 'typebox']],
+  [
+    'engine/http/',
+    [
+      'engine/http/',
+      'engine/model/',
+      'engine/runtime/backpressure.ts',
+      'engine/runtime/memory-budget.ts',
+      'engine/paths.ts',
+      'rxjs',
+      'node:',
+      'uWebSockets.js-glibc227',
+      'fzstd',
+    ],
+  ],
+  [
+    'engine/routing/catalogue/',
+    ['engine/routing/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
+  ],
+  ['engine/observe/metric.ts', []],
+  ['engine/observe/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
+  ['engine/observe/loss-counter.ts', ['engine/model/', 'engine/observe/observer.ts']],
+  ['engine/hub/redis-link.ts', ['engine/runtime/within.ts', '@redis/client', 'node:net']],
+  ['engine/hub/', ['engine/hub/', 'engine/model/', 'engine/runtime/within.ts', 'node:', 'lru-cache', 'typebox']],
+
+  ['engine/routing/reasoning/', ['engine/routing/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
+  [
+    'engine/config/',
+    [
+      'engine/config/',
+      ...below('paths.ts', 'observe/log/', 'model/', 'runtime/'),
+      'rxjs',
+      'typebox',
+      'typebox/value',
+      'node:',
+      'jsonc-parser',
+      'chokidar',
+    ],
+  ],
+  [
+    'engine/upstream/',
+    [
+      'engine/upstream/',
+      ...below('runtime/backpressure.ts', 'config/', 'model/', 'runtime/'),
+      'rxjs',
+      'node:',
+      'undici',
+      'fzstd',
+      'lru-cache',
+      'typebox',
+    ],
+  ],
+  [
+    'engine/routing/',
+    [
+      'engine/routing/',
+      ...below(
+        'observe/observer.ts',
+        'paths.ts',
+        'routing/catalogue/',
+        'config/',
+        'observe/log/',
+        'model/',
+        'routing/reasoning/',
+        'upstream/',
+      ),
+      'rxjs',
+      'node:',
+      'lru-cache',
+      'tiktoken',
+    ],
+  ],
+  [
+    'engine/exchange.ts',
+    [
+      ...below(
+        'runtime/backpressure.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'config/',
+        'model/',
+        'routing/',
+      ),
+      'rxjs',
+    ],
+  ],
+  [
+    'engine/operators/',
+    [
+      'engine/operators/',
+      ...below(
+        'exchange.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'config/',
+        'http/',
+        'observe/log/',
+        'model/',
+        'routing/reasoning/',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'rxjs',
+      'node:',
+    ],
+  ],
+  ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
+  // Around serving requests: features, which the data plane knows by their port alone.
+  ['engine/observe/follower.ts', below('observe/observer.ts', 'model/')],
+  [
+    'engine/request-record.ts',
+    [
+      ...below(
+        'exchange.ts',
+        'observe/follower.ts',
+        'observe/observer.ts',
+        'routing/catalogue/',
+        'config/',
+        'http/',
+        'model/',
+        'routing/',
+      ),
+      'node:',
+    ],
+  ],
+  [
+    'engine/feature.ts',
+    below(
+      'exchange.ts',
+      'observe/metric.ts',
+      'observe/observer.ts',
+      'request-record.ts',
+      'http/',
+      'model/',
+      'routing/',
+    ),
+  ],
+  [
+    'engine/features/clients/',
+    [
+      'engine/features/clients/',
+      ...below(
+        'exchange.ts',
+        'feature.ts',
+        'observe/observer.ts',
+        'routing/catalogue/',
+        'config/',
+        'hub/',
+        'observe/log/',
+        'model/',
+        'routing/',
+      ),
+      'lru-cache',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/features/metrics/',
+    [
+      'engine/features/metrics/',
+      ...below(
+        'request-record.ts',
+        'features/record/',
+        'feature.ts',
+        'observe/metric.ts',
+        'observe/observer.ts',
+        'model/',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'node:',
+      'lru-cache',
+      'prom-client',
+      'typebox',
+    ],
+  ],
+  [
+    'engine/features/telemetry/',
+    [
+      'engine/features/telemetry/',
+      ...below(
+        'request-record.ts',
+        'features/record/',
+        'runtime/backpressure.ts',
+        'feature.ts',
+        'observe/metric.ts',
+        'observe/observer.ts',
+        'routing/',
+        'config/',
+        'http/',
+        'observe/log/',
+        'model/',
+        'upstream/',
+      ),
+      'rxjs',
+      'node:',
+    ],
+  ],
+  [
+    'engine/features/record/',
+    [
+      'engine/features/record/',
+      'engine/features/record/',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'exchange.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'pipeline.ts',
+        'http/',
+        'observe/log/',
+      ),
+      ...below('model/', 'routing/reasoning/'),
+      ...below(
+        'routing/catalogue/',
+        'config/files/write-atomically.ts',
+        'feature.ts',
+        'hub/',
+        'observe/loss-counter.ts',
+        'observe/metric.ts',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/features/history/',
+    [
+      'engine/features/history/',
+      'engine/features/record/',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'exchange.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'pipeline.ts',
+        'http/',
+        'observe/log/',
+      ),
+      ...below('model/', 'routing/reasoning/'),
+      ...below(
+        'routing/catalogue/',
+        'config/files/write-atomically.ts',
+        'feature.ts',
+        'hub/',
+        'observe/loss-counter.ts',
+        'observe/metric.ts',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/features/usage/',
+    [
+      'engine/features/usage/',
+      'engine/features/record/',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'exchange.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'pipeline.ts',
+        'http/',
+        'observe/log/',
+      ),
+      ...below('model/', 'routing/reasoning/'),
+      ...below(
+        'routing/catalogue/',
+        'config/files/write-atomically.ts',
+        'feature.ts',
+        'hub/',
+        'observe/loss-counter.ts',
+        'observe/metric.ts',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/features/',
+    [
+      '.',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'exchange.ts',
+        'runtime/memory-budget.ts',
+        'observe/observer.ts',
+        'pipeline.ts',
+        'http/',
+        'observe/log/',
+      ),
+      ...below('model/', 'routing/reasoning/'),
+      ...below(
+        'routing/catalogue/',
+        'config/files/write-atomically.ts',
+        'feature.ts',
+        'hub/',
+        'observe/loss-counter.ts',
+        'observe/metric.ts',
+        'routing/',
+        'runtime/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/endpoints/',
+    [
+      'engine/endpoints/',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'exchange.ts',
+        'observe/observer.ts',
+        'pipeline.ts',
+        'config/',
+        'http/',
+        'observe/log/',
+        'model/',
+      ),
+      ...below(
+        'routing/catalogue/',
+        'feature.ts',
+        'observe/loss-counter.ts',
+        'operators/',
+        'routing/reasoning/',
+        'routing/',
+        'upstream/',
+      ),
+      'rxjs',
+      'node:',
+      'typebox',
+    ],
+  ],
+  ['engine/transformer-api.ts', [...below('config/custom/', 'model/'), 'rxjs', 'typebox']],
+  [
+    'admin/',
+    [
+      'admin/',
+      ...below(
+        'request-record.ts',
+        'runtime/backpressure.ts',
+        'routing/catalogue/',
+        'config/',
+        'endpoints/',
+        'http/',
+        'observe/log/',
+        'model/',
+        'features/',
+        'routing/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/service/demo/',
+    ['engine/service/demo/', ...below('config/', 'model/'), 'typebox', 'typebox/value', 'node:'],
+  ],
+  [
+    'engine/service/workers/',
+    [
+      'engine/service/',
+      ...below(
+        'config/',
+        'http/',
+        'hub/',
+        'observe/log/',
+        'model/',
+        'features/history/questions.ts',
+        'features/metrics/',
+        'paths.ts',
+        'runtime/',
+      ),
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/service/fleet.ts',
+    [
+      ...below('paths.ts', 'config/', 'hub/', 'observe/log/', 'model/', 'runtime/'),
+      'admin/schema.ts',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/service/fleet-views.ts',
+    [
+      'engine/service/',
+      ...below('runtime/backpressure.ts', 'config/', 'hub/', 'model/', 'features/', 'upstream/'),
+      'admin/fleet.ts',
+      'rxjs',
+      'typebox',
+    ],
+  ],
+  [
+    'engine/service/',
+    [
+      'engine/service/',
+      ...below(
+        'request-record.ts',
+        'observe/loss-counter.ts',
+        'feature.ts',
+        'observe/metric.ts',
+        'observe/observer.ts',
+        'paths.ts',
+        'routing/catalogue/',
+        'config/',
+        'endpoints/',
+        'http/',
+        'hub/',
+        'observe/log/',
+        'model/',
+        'features/',
+      ),
+      ...below('routing/reasoning/', 'routing/', 'runtime/', 'upstream/'),
+      'admin/',
+      'protocols/',
+      'transformers/',
+      'node:',
+    ],
+  ],
+  ['engine/service/main.ts', [...below('config/', 'http/', 'hub/', 'service/'), 'node:']],
+  [
+    'engine/cli/',
+    [
+      'engine/cli/',
+      ...below(
+        'observe/loss-counter.ts',
+        'main.ts',
+        'paths.ts',
+        'routing/catalogue/',
+        'config/',
+        'endpoints/',
+        'http/bind.ts',
+        'launch/stale-build.js',
+        'observe/log/',
+        'model/',
+        'features/',
+        'routing/reasoning/',
+        'routing/',
+      ),
+      ...below('service/', 'runtime/', 'upstream/'),
+      'protocols/index.ts',
+      'transformers/index.ts',
+      'rxjs',
+      'commander',
+      'node:',
+    ],
+  ],
+  ['protocols/index.ts', ['engine/model/', 'protocols/', 'typebox']],
+  ['protocols/', ['.', 'engine/model/', 'typebox']],
+  ['transformers/formats/', ['.', 'engine/model/', 'typebox', 'protocols/']],
+  ['transformers/index.ts', ['engine/model/', 'transformers/']],
+  ['transformers/tooluse', ['transformers/tooluse/', 'engine/model/', 'typebox']],
+  ['transformers/reasoning', ['transformers/reasoning/', 'engine/model/', 'typebox']],
+  [
+    'transformers/enhancetool',
+    ['transformers/enhancetool/', 'engine/model/', 'typebox', 'typebox/schema', 'jsonrepair'],
+  ],
+  ['transformers/', ['engine/model/', 'typebox']],
+  ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
+  ['ui/src/parts/markdown/', ['ui/src/', 'react', 'marked']],
+  ['ui/src/parts/table/data-table.tsx', ['ui/src/', 'react', '@tanstack/react-virtual']],
+  ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
+  ['ui/src/pages/overview/', ['ui/src/', 'react', '@xyflow/react']],
+
+  ['ui/src/main.tsx', ['ui/src/', 'react', 'react-dom/client']],
+  // It knows the service by its endpoints, and their answers by the service's schemas: types alone.
+  [
+    'ui/src/api/',
+    [
+      'ui/src/',
+      'react',
+      'admin/schema.ts',
+      ...below('config/schema.ts', 'model/json/json.ts', 'features/record/schema.ts', 'features/usage/schema.ts'),
+    ],
+  ],
+  ['ui/src/', ['ui/src/', 'react']],
+];
+
+const root = resolve(import.meta.dirname, '../..');
+
+const sources = ['engine', 'protocols', 'transformers', 'admin', 'ui/src'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(folder, file)),
+);
+
+const importsOf = (file: string): string[] =>
+  [
+    ...readFileSync(join(root, file), 'utf8').matchAll(
+      /^(?:import|export)\s[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gms,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? '');
+
+/** What a rule speaks of: a folder of the house, or a package. */
+const target = (file: string, specifier: string): string =>
+  specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier;
+
+const isAllowed = (file: string, name: string, allowed: readonly string[]): boolean =>
+  allowed.some((entry) => {
+    if (entry === '.') return name.startsWith(`${protocolFolder(file)}/`);
+    if (entry.endsWith('*')) return name.startsWith(entry.slice(0, -1));
+    return entry.endsWith('/') || entry.endsWith(':') ? name.startsWith(entry) : name === entry;
+  });
+
+/** A protocol's folder is one unit, whatever lies below it. */
+const protocolFolder = (file: string): string =>
+  file.startsWith('protocols/') ? file.split('/').slice(0, 2).join('/') : dirname(file);
+
+test('each part imports only what the table of the house allows', (t) => {
+  const broken = sources.flatMap((file) => {
+    const rule = rules.find(([folder]) => file.startsWith(folder));
+    return importsOf(file)
+      .map((specifier) => target(file, specifier))
+      .filter((name) => !isAllowed(file, name, rule?.[1] ?? []))
+      .map((name) => `${file} → ${name}`);
+  });
+  t.deepEqual(broken, []);
+  t.true(sources.length > 50, 'the sources were found');
+});
+
+test('transformers/formats takes a protocol by its public face alone', (t) => {
+  const broken = sources
+    .filter((file) => file.startsWith('transformers/formats/'))
+    .flatMap((file) => importsOf(file).map((specifier) => [file, target(file, specifier)] as const))
+    .filter(([, name]) => name.startsWith('protocols/') && !name.endsWith('/index.ts'));
+  t.deepEqual(broken, []);
+});
+
+test('the web interface takes types alone from the service', (t) => {
+  const statements = /^(?:import|export)\s(type\s)?[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gms;
+  const taken = sources
+    .filter((file) => file.startsWith('ui/src/'))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(statements)].map(([, type, name, lazy]) => ({
+        file,
+        type,
+        name: target(file, name ?? lazy ?? ''),
+      })),
+    )
+    .filter(({ name }) => /^(?:admin|engine|protocols|transformers)\//.test(name));
+  t.deepEqual(
+    taken.filter(({ type }) => type === undefined),
+    [],
+  );
+  t.true(taken.length > 5, 'the imports were found');
+});
+
+test('no vendor is named outside its row', (t) => {
+  const vendors = new RegExp(`\\b(?:${[...formats.keys()].join('|')}|claude|gpt)\\b`, 'i');
+  const broken = sources
+    // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
+    .filter(
+      (file) =>
+        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/connect\/clients\/)/.test(
+          file,
+        ),
+    )
+    // The table of the rows, and the list of wire formats, one of which has its vendor's name.
+    .filter((file) => file !== 'transformers/index.ts' && file !== 'engine/model/request.ts')
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .map((line, index) => ({ place: `${file}:${index + 1}`, code: line.replace(/\/\/.*|^\s*\/?\*.*/, '') }))
+        .filter(({ code }) => vendors.test(code))
+        .map(({ place }) => place),
+    );
+  t.deepEqual(broken, []);
+});
+
+/** The strongly connected parts of a graph with more than one member (Tarjan). */
+const circlesOf = (graph: ReadonlyMap<string, ReadonlySet<string>>): readonly (readonly string[])[] => {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (node: string): void => {
+    index.set(node, index.size);
+    low.set(node, index.get(node) ?? 0);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node) ?? 0, low.get(next) ?? 0));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const circle = stack.splice(stack.indexOf(node));
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return circles;
+};
+
+/** Which units import which, type imports included; `unitOf` names the unit that a file belongs to. */
+const importGraph = (unitOf: (file: string) => string): ReadonlyMap<string, ReadonlySet<string>> => {
+  const known = new Set(sources);
+  const graph = new Map<string, Set<string>>();
+  for (const file of sources) {
+    const unit = unitOf(file);
+    const targets = graph.get(unit) ?? new Set();
+    graph.set(unit, targets);
+    for (const specifier of importsOf(file)) {
+      const imported = target(file, specifier);
+      if (known.has(imported) && unitOf(imported) !== unit) targets.add(unitOf(imported));
+    }
+  }
+  return graph;
+};
+
+test('no files import each other in a circle, types included', (t) => {
+  t.deepEqual(circlesOf(importGraph((file) => file)), []);
+});
+
+test('no folders import each other in a circle', (t) => {
+  const folder = (file: string): string => file.split('/').slice(0, 2).join('/');
+  t.deepEqual(circlesOf(importGraph(folder)), []);
+});
+
+test('a circle is found', (t) => {
+  const graph = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c'])],
+    ['c', new Set(['a', 'd'])],
+    ['d', new Set<string>()],
+  ]);
+  t.deepEqual(circlesOf(graph), [['a', 'b', 'c']]);
+});

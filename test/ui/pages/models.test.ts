@@ -1,0 +1,33 @@
+import test from 'ava';
+import { startGateway } from '../../support/gateway.ts';
+import { hasBrowser, startBrowser, violations } from '../../support/processes/browser.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
+
+const browserTest = hasBrowser ? test.serial : test.serial.skip;
+if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
+
+browserTest('a provider shows what is known of its models, and more once it was asked for its list', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer({ data: [{ id: 'large', context_length: 65_536 }] }));
+  t.teardown(upstream.close);
+  const models = [{ name: 'small', context: 4_096, price: { input: 1, output: 2 }, lacks: ['sampling'] }, 'large'];
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models }],
+    Router: { default: 'p,small' },
+  });
+  t.teardown(gateway.stop);
+  const browser = await startBrowser();
+  t.teardown(browser.close);
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers`);
+  await page.getByRole('button', { name: /^p\b/ }).first().click();
+  const facts = page.getByRole('region', { name: 'Known of the models' });
+  await facts.getByText('4,096').waitFor();
+  await facts.getByText('$1 / $2').waitFor();
+  await facts.getByText('Sampling fields').waitFor();
+  await facts.getByText('The provider has not been asked for its list.').waitFor();
+  await facts.getByRole('button', { name: 'Refresh' }).click();
+  await facts.getByText('The provider lists 1 model.').waitFor();
+  await facts.getByText('65,536').waitFor();
+  t.deepEqual(await violations(page), []);
+  t.deepEqual(complaints, []);
+});

@@ -1,0 +1,110 @@
+import { ApiError } from '../../api/api-error.ts';
+import type { ConfigFile } from '../../api/config/config.ts';
+import { saveConfig } from '../../api/config/config-store.ts';
+import { isJsonObject, parseObject } from '../../api/json.ts';
+import { kept } from '../../state/kept.ts';
+import { createStore } from '../../state/store.ts';
+import { printHidden } from '../fields/hide-typed.ts';
+import { type Conflict, mergeChanges } from './merge-changes.ts';
+import { sameJson } from './same-json.ts';
+import { forgetTexts } from './unreadable-texts.ts';
+
+/** A draft of the configuration, shared by all pages that edit it. */
+interface Held {
+  /** The saved configuration that the draft is based on. */
+  readonly base: ConfigFile;
+  readonly draft: ConfigFile;
+}
+
+/** The state of the draft. */
+interface DraftState {
+  /** `undefined`: no changes. */
+  readonly held: Held | undefined;
+  /** The draft was restored when the page loaded. */
+  readonly restored: boolean;
+  /** Changed differently here and elsewhere: the user decides. */
+  readonly conflicts: readonly Conflict[];
+  /** Changes made elsewhere were merged into the draft. */
+  readonly rebased: boolean;
+}
+
+const place = kept('session', 'draft.config');
+
+const clean: DraftState = { held: undefined, restored: false, conflicts: [], rebased: false };
+
+const restore = (): DraftState => {
+  const { base, draft } = parseObject(place.read() ?? '') ?? {};
+  return isJsonObject(base) && isJsonObject(draft) ? { ...clean, held: { base, draft }, restored: true } : clean;
+};
+
+/** The draft of the configuration; it survives a reload, until the tab is closed, without secrets that were typed. */
+export const configDraft = createStore<DraftState>(restore());
+
+const hold = (next: DraftState): void => {
+  place.write(next.held && printHidden({ ...next.held }));
+  configDraft.set(next);
+};
+
+/** Changes the draft. Without one, it begins with `saved`. */
+export const changeDraft = (saved: ConfigFile, change: (config: ConfigFile) => ConfigFile): void => {
+  const state = configDraft.get();
+  const { base, draft } = state.held ?? { base: saved, draft: saved };
+  const next = change(draft);
+  if (sameJson(next, saved)) hold(clean);
+  else hold({ ...state, held: { base, draft: next } });
+};
+
+/** Discards the draft and malformed texts. */
+export const discardDraft = (): void => {
+  forgetTexts();
+  hold(clean);
+};
+
+/** Rebases the draft on a newer saved configuration, unless both changed the same setting. */
+export const rebaseDraft = (saved: ConfigFile): void => {
+  const state = configDraft.get();
+  const { held } = state;
+  if (!held) return;
+  if (sameJson(held.draft, saved)) {
+    hold(clean);
+    return;
+  }
+  if (sameJson(held.base, saved)) {
+    if (state.conflicts.length > 0) hold({ ...state, conflicts: [] });
+    return;
+  }
+  const { value, conflicts } = mergeChanges(held.base, held.draft, saved);
+  if (conflicts.length > 0) hold({ ...state, conflicts });
+  else if (sameJson(value, saved)) hold(clean);
+  else hold({ ...state, held: { base: saved, draft: value }, conflicts: [], rebased: true });
+};
+
+/** Resolves all conflicts, with the draft's or the saved values. Other changes stay. */
+export const resolveConflicts = (saved: ConfigFile, by: 'mine' | 'theirs'): void => {
+  const { held } = configDraft.get();
+  if (!held) return;
+  const { base, draft } = held;
+  // In a conflict, the second argument of `mergeChanges` wins.
+  const { value } = by === 'mine' ? mergeChanges(base, draft, saved) : mergeChanges(base, saved, draft);
+  hold(sameJson(value, saved) ? clean : { ...configDraft.get(), held: { base: saved, draft: value }, conflicts: [] });
+};
+
+/** Saves the draft. Resolves to the gateway's message; rejects with an `ApiError`, with status 412 for a conflict. */
+export const saveDraft = async (): Promise<string> => {
+  const attempt = () =>
+    saveConfig((newest) => {
+      rebaseDraft(newest);
+      const { held, conflicts } = configDraft.get();
+      if (conflicts.length > 0) throw new ApiError(412, changedElsewhere);
+      return held?.draft ?? newest;
+    });
+  const { message } = await attempt().catch((error: unknown) => {
+    // The configuration was saved elsewhere. That change is loaded now; without conflicts, both fit together.
+    if (error instanceof ApiError && error.status === 412 && configDraft.get().conflicts.length === 0) return attempt();
+    throw error;
+  });
+  discardDraft();
+  return message;
+};
+
+const changedElsewhere = 'Not saved: the same settings were changed elsewhere. Choose below which values to keep.';

@@ -1,0 +1,185 @@
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { quantityOf } from '../../format/quantity.ts';
+import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
+import { sentence } from '../findings.ts';
+import { Described } from './described.tsx';
+import { withMember } from './field-path.ts';
+import { useField, useForm } from './form.ts';
+import { JsonField } from './json-field.tsx';
+import { QuantityField } from './quantity-field.tsx';
+
+/** A form made from a JSON Schema. Values that have no control are edited as JSON. */
+export const SchemaForm = ({
+  schema,
+  path,
+  value,
+  onChange,
+  titles = {},
+}: {
+  readonly schema: JsonObject;
+  readonly path: string;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  /** Labels in place of the members' names. */
+  readonly titles?: Readonly<Record<string, string>>;
+}) => {
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const known = Object.keys(properties);
+  const { faults } = useForm();
+  // The first of members that have no control of their own.
+  const fault = faults.find(({ path: at }) => known.length === 0 && path !== '' && at.startsWith(`${path}.`));
+  const others = Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
+  return (
+    <div className="form-grid">
+      {known.map((name) => (
+        <Member
+          key={name}
+          label={titles[name] ?? name}
+          schema={isJsonObject(properties[name]) ? properties[name] : {}}
+          required={required.includes(name)}
+          path={path === '' ? name : `${path}.${name}`}
+          value={value[name]}
+          onChange={(member) => onChange(withMember(value, name, member))}
+        />
+      ))}
+      {(Object.keys(others).length > 0 || (known.length === 0 && schema.additionalProperties !== false)) && (
+        <div className="form-wide">
+          <JsonField
+            label={known.length === 0 ? 'Options' : 'Other options'}
+            hint={known.length === 0 ? 'A JSON object.' : 'These options are unknown and are kept as they are.'}
+            error={fault && sentence(`${fault.path.slice(path.length + 1)} ${fault.message}`)}
+            path={path}
+            value={Object.keys(others).length === 0 ? undefined : others}
+            onChange={(rest) => {
+              const own = Object.entries(value).filter(([name]) => known.includes(name));
+              onChange({ ...Object.fromEntries(own), ...(isJsonObject(rest) ? rest : {}) });
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+};
+
+const Member = ({
+  label,
+  schema,
+  required,
+  path,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly schema: JsonObject;
+  readonly required: boolean;
+  readonly path: string;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}) => {
+  const mark = useField(path);
+  const hint = typeof schema.description === 'string' ? <Described text={schema.description} /> : undefined;
+  const usual = schema.default;
+  const frame = { label, hint, ...mark };
+  const choices = choicesOf(schema);
+  if (choices && (value === undefined || typeof value === 'string')) {
+    const none = usual === undefined ? 'Not set' : `Default (${String(usual)})`;
+    return (
+      <SelectField
+        {...frame}
+        value={value ?? ''}
+        options={[
+          ...(required ? [] : [{ value: '', label: none }]),
+          ...choices.map((choice) => ({ value: choice, label: choice })),
+        ]}
+        onChange={(picked) => onChange(picked === '' ? undefined : picked)}
+      />
+    );
+  }
+  if (schema.type === 'boolean' && (value === undefined || typeof value === 'boolean')) {
+    return (
+      <CheckField
+        label={label}
+        hint={hint}
+        data-path={path}
+        checked={value ?? usual === true}
+        onChange={(checked) => onChange(checked === (usual === true) && !required ? undefined : checked)}
+      />
+    );
+  }
+  const kind = quantityOf(schema.unit);
+  if (kind && isNumeric(schema) && (value === undefined || typeof value === 'number' || typeof value === 'string')) {
+    const about = typeof schema.description === 'string' ? schema.description : '';
+    return <QuantityField {...mark} {...{ kind, label, about, usual, value, onChange }} />;
+  }
+  if (isNumeric(schema) && (value === undefined || typeof value === 'number')) {
+    return (
+      <NumberField
+        {...frame}
+        {...(typeof schema.minimum === 'number' && { min: schema.minimum })}
+        {...(typeof schema.maximum === 'number' && { max: schema.maximum })}
+        step={schema.type === 'integer' ? 1 : 'any'}
+        placeholder={usual === undefined ? '' : String(usual)}
+        required={required}
+        value={value}
+        onChange={onChange}
+      />
+    );
+  }
+  const isNumberOrWord = takesNumberOrWord(schema);
+  if (
+    (schema.type === 'string' || isNumberOrWord) &&
+    (value === undefined || typeof value === 'string' || (isNumberOrWord && typeof value === 'number'))
+  ) {
+    return (
+      <TextField
+        {...frame}
+        placeholder={usual === undefined ? '' : String(usual)}
+        value={String(value ?? '')}
+        onChange={(text) => {
+          if (text === '' && !required) onChange(undefined);
+          else onChange(isNumberOrWord && /^\d{1,15}$/.test(text) ? Number(text) : text);
+        }}
+      />
+    );
+  }
+  if (isListOfTexts(schema) && (value === undefined || Array.isArray(value))) {
+    return (
+      <TextArea
+        {...frame}
+        hint={<>{hint} One per line.</>}
+        rows={Math.min(8, Math.max(2, (value?.length ?? 0) + 1))}
+        value={(value ?? []).map(String).join('\n')}
+        onChange={(text) => onChange(text === '' ? undefined : text.split('\n').map((line) => line.trim()))}
+        onBlur={() => value && onChange(value.filter((line: Json) => line !== ''))}
+      />
+    );
+  }
+  return (
+    <div className="form-wide">
+      <JsonField label={label} path={path} value={value} onChange={onChange} hint={hint} />
+    </div>
+  );
+};
+
+const isListOfTexts = ({ type, items }: JsonObject): boolean =>
+  type === 'array' && isJsonObject(items) && items.type === 'string';
+
+/** `WORKERS` is one: a number or `auto`. */
+const takesNumberOrWord = ({ anyOf }: JsonObject): boolean =>
+  Array.isArray(anyOf) &&
+  anyOf.some((one: Json) => isJsonObject(one) && isNumeric(one)) &&
+  anyOf.every((one: Json) => isJsonObject(one) && (isNumeric(one) || typeof one.const === 'string'));
+
+const isNumeric = ({ type }: JsonObject): boolean => type === 'integer' || type === 'number';
+
+/** The choices that a schema lists, as an `enum` or as an `anyOf` of constants. */
+const choicesOf = ({ enum: listed, anyOf }: JsonObject): readonly string[] | undefined => {
+  const values = Array.isArray(listed)
+    ? listed
+    : Array.isArray(anyOf)
+      ? anyOf.map((one: Json) => (isJsonObject(one) ? one.const : undefined))
+      : [];
+  const texts = values.filter((one): one is string => typeof one === 'string');
+  return texts.length > 0 && texts.length === values.length ? texts : undefined;
+};
