@@ -31,9 +31,9 @@ import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
+import { type Keeper, openRecords } from './keeper.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { ProcessServices, ServicesOptions } from './services.ts';
-import { isAlive } from './workers/find-service.ts';
 import type { Supervision } from './workers/worker.ts';
 
 /** Features that watch each model request. */
@@ -71,7 +71,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   const { current, store, presets } = gateway;
   const peers = supervision?.peers;
   const machines = fleet && openMachines(fleet, Date.now);
-  const shared = { home, nowMs, log: logs.app, isAlive };
+  const { keeper, close: closeKeeper } = openKeeper(parts);
   const telemetry = await openExport(parts);
   const { metrics, feature: counting } = openMetrics({
     losses: services.losses,
@@ -81,16 +81,20 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     others: () => features.flatMap((feature) => feature.metrics ?? []),
   });
   const clients = await openClients({
-    ...shared,
+    log: logs.app,
+    keeper: keeper.clients,
     nowMs: services.steadyNowMs,
     current,
     processes: hub,
     machines: fleet?.hub,
   });
-  const usage = await openUsage({ ...shared, folder: usageFolder(home) });
+  const usage = openUsage({ keeper: keeper.usage, log: logs.app, nowMs });
   const feeds = new Feeds();
   const history = await openHistory({
-    ...shared,
+    home,
+    nowMs,
+    log: logs.app,
+    keeper: keeper.history,
     secrets: services.secrets.all,
     variableOf: (provider) => keyVariable(store.source, provider) ?? variableFor(provider),
     baseUrl,
@@ -102,13 +106,14 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     active: parts.active,
     onChanged: feeds.changed,
   });
-  /** Has all processes write their counts and buffered data to disk. */
+  const handOver = () => Promise.all([usage.write(), history.write(), clients.write()]);
+  /** Writes what all processes have counted. */
   const write = async (): Promise<void> => {
-    const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
-    await Promise.all([usage.write(), history.write(), others]);
+    await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
+    await keeper.flush().catch(() => undefined);
   };
   peers?.answer(async (question) => {
-    if (question.kind === 'write') await Promise.all([usage.write(), history.write()]);
+    if (question.kind === 'write') await handOver();
     else if (question.kind === 'metrics') await metrics.tellAll();
     else if (question.kind === 'apply') return (await store.reload()) ? '' : undefined;
     else return history.answer(question);
@@ -175,8 +180,20 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     },
     { close: async () => stopWatching() },
     ...more,
+    { close: closeKeeper },
   ];
   return features;
+};
+
+/** Keeps what requests leave: in the supervisor, or in this process. */
+const openKeeper = ({
+  options: { home, nowMs, supervision },
+  services: { logs, steadyNowMs },
+}: FeatureParts): { readonly keeper: Keeper; readonly close: () => Promise<void> } => {
+  const shared = supervision?.peers.keeper;
+  if (shared) return { keeper: shared, close: async () => undefined };
+  const { join, close } = openRecords({ home, nowMs, steadyNowMs, log: logs.app });
+  return { keeper: join(), close };
 };
 
 /** The feature with all but what watches requests: its routes show none. */

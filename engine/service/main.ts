@@ -6,7 +6,9 @@ import { defaultSettings } from '../config/sections/service-settings.ts';
 import { chooseServer } from '../http/choose-server.ts';
 import { BlobJournal } from '../hub/blob-journal.ts';
 import type { HubStore } from '../hub/contract.ts';
+import type { AppLog } from '../observe/log/logs.ts';
 import { banner } from './banner.ts';
+import type { Records } from './keeper.ts';
 import { ConfigError } from './load-config.ts';
 import type { Service } from './server.ts';
 import { claimHome, type HomeClaim } from './workers/claim-home.ts';
@@ -50,6 +52,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   const forked = new Set<ForkedWorker>();
   const http = chooseServer(env.JUNCTOR_HTTP);
   let greeting = '';
+  let records: Promise<Records> | undefined;
   const wanted = (): Promise<number> => wantedWorkers(home, env);
   const restart = (): Promise<void> => supervisor.restart();
   const journal =
@@ -85,7 +88,10 @@ export const main = async (options: MainOptions): Promise<void> => {
     if (stopping) return;
     stopping = true;
     claim?.stopping();
-    void supervisor.stop().then(() => process.exit(0));
+    void supervisor
+      .stop()
+      .then(async () => (await records)?.close())
+      .finally(() => process.exit(0));
   };
   const onSignal = (): void => {
     if (stopping) {
@@ -114,7 +120,18 @@ export const main = async (options: MainOptions): Promise<void> => {
   claim = await claimHome(home, report);
   process.once('exit', claim.release);
   process.once('exit', () => journal?.flush());
-  const exchange = new PeerExchange({ journal, fleet: await fleetStore(home, env, report) });
+  const log: Pick<AppLog, 'warn'> = {
+    warn: (message, fields) => (logs ? logs.app.warn(message, fields) : report(`warning: ${message}`)),
+  };
+  const exchange = new PeerExchange({
+    journal,
+    fleet: await fleetStore(home, env, report),
+    records() {
+      // Imported here, since a supervisor keeps nothing before the first process serves.
+      records ??= import('./keeper.ts').then(({ openRecords }) => openRecords({ home, log }));
+      return records;
+    },
+  });
 
   // With node:http, only forked processes can hand the port on to the ones that replace them.
   if ((await wanted()) === 1 && http.facts.server === 'uws') {
@@ -126,7 +143,10 @@ export const main = async (options: MainOptions): Promise<void> => {
     const service = await start({ env, home, transformerFolders, report, sharing, supervision, server: http });
     logs = service.logs;
     const worker = inProcessWorker(service);
-    void worker.exited.then(peers.leave);
+    void worker.exited.then(() => {
+      peers.leave();
+      logs = undefined;
+    });
     supervisor.takeIn(worker);
     greeting = banner({ ...service, file: configFile(home, env) });
   } else await supervisor.start();

@@ -1,15 +1,16 @@
-import { join } from 'node:path';
 import type { Feature } from '../../feature.ts';
 import type { Hub } from '../../hub/hub.ts';
+import { FileWork } from '../../observe/log/file-work.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
+import { within } from '../../runtime/within.ts';
 import { type ClientServices, ClientSession } from './client-session.ts';
 import { createLimiter } from './limiter.ts';
 import { UsageLedger } from './usage.ts';
-import { openUsageFiles } from './usage-files.ts';
+import type { ClientUsageKeeper } from './usage-files.ts';
 
 interface ClientsOptions {
-  readonly home: string;
+  readonly keeper: ClientUsageKeeper;
   readonly current: CurrentGateway;
   readonly log: Pick<AppLog, 'warn'>;
   /** A clock that never goes back, in milliseconds since 1970. */
@@ -18,25 +19,46 @@ interface ClientsOptions {
   readonly processes: Hub | undefined;
   /** State that other machines share; absent: there are none. */
   readonly machines: Hub | undefined;
-  readonly isAlive: (pid: number) => boolean;
+  readonly everyMs?: number;
+}
+
+/** Milliseconds between exchanges with the process that keeps the usage: what a killed process loses at most. */
+const exchangeMs = 2_000;
+
+/** How long a process that ends waits for the one that writes, in milliseconds. */
+const closeMs = 5_000;
+
+interface ClientsFeature extends Feature, ClientServices {
+  /** Hands over what clients have used so far. Never rejects. */
+  readonly write: () => Promise<void>;
 }
 
 /** Clients with keys of their own: what they may use, their limits and budgets. */
-export const openClients = async (options: ClientsOptions): Promise<Feature & ClientServices> => {
-  const { home, current, log, nowMs, processes, machines, isAlive } = options;
-  const usage = new UsageLedger(nowMs, machines);
+export const openClients = async (options: ClientsOptions): Promise<ClientsFeature> => {
+  const { keeper, current, log, nowMs, processes, machines, everyMs = exchangeMs } = options;
+  const usage = new UsageLedger(nowMs, machines, () =>
+    (current.gateway.config.clients ?? []).flatMap(({ name, budget }) => (budget ? [[name, budget.per] as const] : [])),
+  );
   const limiter = createLimiter({ nowMs, shared: machines ?? processes });
-  const files = await openUsageFiles({
-    folder: join(home, 'usage'),
-    ledger: usage,
-    log,
-    isUsed: () => current.gateway.config.clients !== undefined,
-    isAlive,
-  });
+  const work = new FileWork(log, 'usage', 'the usage of clients waits for the process that keeps it');
+  let running: Promise<void> = Promise.resolve();
+  const exchange = (): Promise<void> => {
+    running = running.then(() => work.run(() => usage.exchange(keeper.add)));
+    return running;
+  };
+  const isUsed = (): boolean => current.gateway.config.clients !== undefined;
+  const timer = setInterval(() => {
+    if (isUsed()) void exchange();
+  }, everyMs).unref();
+  await exchange();
   return {
     admit: ({ namedClient, ...request }) => new ClientSession({ limiter, usage }, namedClient, request),
     limiter,
     usage,
-    close: files.close,
+    write: exchange,
+    async close() {
+      clearInterval(timer);
+      await within(closeMs, exchange());
+    },
   };
 };

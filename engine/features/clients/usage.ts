@@ -1,3 +1,5 @@
+import Type, { type Static } from 'typebox';
+
 /** The periods that usage is counted for, in UTC. */
 type UsagePeriod = 'day' | 'month';
 
@@ -23,12 +25,22 @@ interface Spending {
   readonly cost: number;
 }
 
+const Used = Type.Object({
+  requests: Type.Integer({ minimum: 0 }),
+  input: Type.Integer({ minimum: 0 }),
+  output: Type.Integer({ minimum: 0 }),
+  // Older versions don't count these.
+  cost: Type.Optional(Type.Integer({ minimum: 0 })),
+  unpriced: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
 /** The usage of one period by client; `key` is `2026-01-31` or `2026-01`. */
-interface PeriodUsage {
-  readonly key: string;
-  /** An older version counts no costs. */
-  readonly clients: Readonly<Record<string, Omit<ClientUsage, 'cost' | 'unpriced'> & Partial<ClientUsage>>>;
-}
+const PeriodUsage = Type.Object({ key: Type.String(), clients: Type.Record(Type.String(), Used) });
+type PeriodUsage = Static<typeof PeriodUsage>;
+
+/** What clients used in a day and a month. */
+export const ClientUsageRecord = Type.Object({ day: PeriodUsage, month: PeriodUsage });
+export type ClientUsageRecord = Static<typeof ClientUsageRecord>;
 
 /** Counters that several machines add to. */
 interface SharedCounters {
@@ -39,9 +51,6 @@ interface SharedCounters {
   /** `restate` gives all that was added here, for when it is lost. */
   readonly onLoss: (restate: () => Iterable<readonly [id: string, sum: number]>) => void;
 }
-
-/** The usage that one process has counted. */
-type UsageRecord = Readonly<Record<UsagePeriod, PeriodUsage>>;
 
 /** The name of the period that a time lies in. */
 const keyOf = (period: UsagePeriod, atMs: number): string =>
@@ -57,44 +66,41 @@ export const nextPeriodMs = (period: UsagePeriod, atMs: number): number => {
 /** Clients counted per period. A configuration has fewer, but it may change without end; the oldest gives way. */
 const maxClients = 5_000;
 
-/** Counts what clients use per day and month. */
+/** What clients use, in all processes as far as this one knows. */
 export class UsageLedger {
   readonly #nowMs: () => number;
-  readonly #own: Readonly<Record<UsagePeriod, CountedPeriod>>;
-  /** What other processes have counted, by period. */
-  #others: readonly UsageRecord[] = [];
-  #changes = 0;
+  /** What the process that keeps the usage knew last. */
+  #all: ClientTotals;
+  /** What it is adding. */
+  #sent: ClientTotals | undefined;
+  /** What it doesn't know yet. */
+  #added: ClientTotals;
   /** Prompts in progress, which will be used. */
   readonly #pending = new Map<string, Spending>();
   readonly #shared: SharedCounters | undefined;
-  /** The periods of the budgets that machines count together, by client. */
-  readonly #budgets = new Map<string, UsagePeriod>();
+  #restates = false;
 
-  /** `nowMs`: a clock that never goes back, in milliseconds since 1970. `shared`: absent on a machine that is alone. */
-  constructor(nowMs: () => number, shared?: SharedCounters) {
+  /**
+   * `nowMs`: a clock that never goes back, in milliseconds since 1970. `shared`: absent on a machine that is alone; `budgets`: the
+   * clients with budgets, which machines count together.
+   */
+  constructor(
+    nowMs: () => number,
+    shared?: SharedCounters,
+    budgets: () => Iterable<readonly [client: string, period: UsagePeriod]> = () => [],
+  ) {
     this.#nowMs = nowMs;
-    this.#own = { day: new CountedPeriod('day', nowMs()), month: new CountedPeriod('month', nowMs()) };
+    this.#all = new ClientTotals(nowMs);
+    this.#added = new ClientTotals(nowMs);
     this.#shared = shared;
-    shared?.onLoss(() => this.#ownCounters());
-  }
-
-  /** Counts the changes of what this process has counted. */
-  get changes(): number {
-    return this.#changes;
+    shared?.onLoss(() => (this.#restates ? this.#counters(budgets()) : []));
   }
 
   /** Adds to what a client has used; `budget`: the period of its budget. */
   add(client: string, used: Partial<ClientUsage>, budget?: UsagePeriod): void {
-    const nowMs = this.#nowMs();
-    this.#own.day.add(client, used, nowMs);
-    this.#own.month.add(client, used, nowMs);
-    this.#changes += 1;
+    this.#added.addTo(client, used);
     if (!this.#shared || budget === undefined) return;
-    const [oldest] = this.#budgets.keys();
-    if (this.#budgets.size >= maxClients && !this.#budgets.has(client) && oldest !== undefined)
-      this.#budgets.delete(oldest);
-    this.#budgets.set(client, budget);
-    const ids = countersOf(client, this.#own[budget].key);
+    const ids = countersOf(client, keyOf(budget, this.#nowMs()));
     const { tokens, cost } = spendingOf({ ...nothing, ...used });
     if (tokens > 0) this.#shared.add(ids.tokens, tokens);
     if (cost > 0) this.#shared.add(ids.cost, cost);
@@ -119,19 +125,17 @@ export class UsageLedger {
 
   /** What a client has used in the period, in all processes as far as is known here. */
   used(client: string, period: UsagePeriod): ClientUsage {
-    const own = this.#own[period];
-    own.turn(this.#nowMs());
-    return this.#others.reduce<ClientUsage>((sum, { [period]: other }) => {
-      const theirs = other.key === own.key && Object.hasOwn(other.clients, client) ? other.clients[client] : undefined;
-      return theirs ? sumOf(sum, theirs) : sum;
-    }, own.of(client));
+    return [this.#all, this.#sent, this.#added].reduce<ClientUsage>(
+      (sum, totals) => (totals ? sumOf(sum, totals.of(client, period)) : sum),
+      nothing,
+    );
   }
 
   /** What a client has used of a budget, on all machines as far as is known here. */
   spent(client: string, budget: UsagePeriod): Spending {
     const here = spendingOf(this.used(client, budget));
     if (!this.#shared) return here;
-    const ids = countersOf(client, this.#own[budget].key);
+    const ids = countersOf(client, keyOf(budget, this.#nowMs()));
     // Machines together have used no less than this one, which may have counted before there were others.
     return {
       tokens: Math.max(here.tokens, this.#shared.total(ids.tokens)),
@@ -141,18 +145,13 @@ export class UsageLedger {
 
   /** Waits until it is known what other machines have used of a budget; `undefined`: it is. */
   heard(client: string, budget: UsagePeriod): Promise<void> | undefined {
-    if (!this.#shared) return undefined;
-    this.#own[budget].turn(this.#nowMs());
-    return this.#shared.heard(Object.values(countersOf(client, this.#own[budget].key)));
+    return this.#shared?.heard(Object.values(countersOf(client, keyOf(budget, this.#nowMs()))));
   }
 
-  *#ownCounters(): Generator<readonly [string, number]> {
-    const nowMs = this.#nowMs();
-    for (const [client, budget] of this.#budgets) {
-      const own = this.#own[budget];
-      own.turn(nowMs);
-      const ids = countersOf(client, own.key);
-      const { tokens, cost } = spendingOf(own.of(client));
+  *#counters(budgets: Iterable<readonly [string, UsagePeriod]>): Generator<readonly [string, number]> {
+    for (const [client, budget] of budgets) {
+      const ids = countersOf(client, keyOf(budget, this.#nowMs()));
+      const { tokens, cost } = spendingOf(this.used(client, budget));
       if (tokens > 0) yield [ids.tokens, tokens];
       if (cost > 0) yield [ids.cost, cost];
     }
@@ -165,21 +164,62 @@ export class UsageLedger {
     return { atMs, inMs: atMs - nowMs };
   }
 
-  /** What this process has counted. */
-  get record(): UsageRecord {
+  /** Adds what is new to what `keeper` keeps, and takes over what other processes have added. One call at a time. */
+  async exchange(
+    keep: (used: ClientUsageRecord) => Promise<{ readonly all: ClientUsageRecord; readonly restates: boolean }>,
+  ): Promise<void> {
+    const sent = this.#added;
+    this.#sent = sent;
+    this.#added = new ClientTotals(this.#nowMs);
+    try {
+      const { all, restates } = await keep(sent.record);
+      const known = new ClientTotals(this.#nowMs);
+      known.add(all);
+      this.#all = known;
+      this.#restates = restates;
+    } catch (error) {
+      this.#added.add(sent.record);
+      throw error;
+    } finally {
+      this.#sent = undefined;
+    }
+  }
+}
+
+/** Sums of what clients use in the current day and month. */
+export class ClientTotals {
+  readonly #nowMs: () => number;
+  readonly #periods: Readonly<Record<UsagePeriod, CountedPeriod>>;
+
+  /** `nowMs`: a clock that never goes back, in milliseconds since 1970. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#periods = { day: new CountedPeriod('day', nowMs()), month: new CountedPeriod('month', nowMs()) };
+  }
+
+  addTo(client: string, used: Partial<ClientUsage>): void {
     const nowMs = this.#nowMs();
-    return { day: this.#own.day.record(nowMs), month: this.#own.month.record(nowMs) };
+    this.#periods.day.add(client, used, nowMs);
+    this.#periods.month.add(client, used, nowMs);
   }
 
-  /** Goes on from what an earlier process has counted. */
-  resume({ day, month }: UsageRecord): void {
-    this.#own.day.resume(day, this.#nowMs());
-    this.#own.month.resume(month, this.#nowMs());
+  /** Adds sums of the same day or month; others are over. Whether there are any. */
+  add({ day, month }: ClientUsageRecord): boolean {
+    const nowMs = this.#nowMs();
+    this.#periods.day.resume(day, nowMs);
+    this.#periods.month.resume(month, nowMs);
+    return [day, month].some(({ clients }) => Object.keys(clients).length > 0);
   }
 
-  /** Replaces what other processes have counted. */
-  learn(others: readonly UsageRecord[]): void {
-    this.#others = others;
+  of(client: string, period: UsagePeriod): ClientUsage {
+    const counted = this.#periods[period];
+    counted.turn(this.#nowMs());
+    return counted.of(client);
+  }
+
+  get record(): ClientUsageRecord {
+    const nowMs = this.#nowMs();
+    return { day: this.#periods.day.record(nowMs), month: this.#periods.month.record(nowMs) };
   }
 }
 
@@ -194,10 +234,6 @@ class CountedPeriod {
     this.#period = period;
     this.#key = keyOf(period, nowMs);
     this.#nextMs = nextPeriodMs(period, nowMs);
-  }
-
-  get key(): string {
-    return this.#key;
   }
 
   turn(nowMs: number): void {

@@ -9,7 +9,8 @@ import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { historyFolder } from './files/file-names.ts';
-import { openHistoryFiles } from './files/write-history.ts';
+import { handOverLines } from './files/hand-over-lines.ts';
+import type { HistoryKeeper } from './files/write-history.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
 import type { HistoryMachines } from './recent-answers.ts';
@@ -28,7 +29,7 @@ interface HistoryFeatureOptions
   readonly hub: Hub | undefined;
   /** Other machines; absent: there are never any. */
   readonly machines: HistoryMachines | undefined;
-  readonly isAlive: (pid: number) => boolean;
+  readonly keeper: HistoryKeeper;
 }
 
 /** The history as a feature, for what reads it. */
@@ -37,16 +38,16 @@ interface HistoryFeature extends Feature {
   readonly requests: SharedHistory;
   /** Answers another process's question; `undefined`: there is nothing to say. */
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
-  /** Writes what this process hasn't written yet. */
+  /** Hands over what this process hasn't yet; resolves when it is on disk. */
   readonly write: () => Promise<void>;
 }
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, hub, peers, machines, sessionSecret, isAlive, ...shown } = options;
+  const { home, nowMs, log, current, hub, peers, machines, sessionSecret, keeper, ...shown } = options;
   const policy = () => current.gateway.config.history;
   const lines = new RecordLines();
-  const files = await openHistoryFiles({ folder: historyFolder(home), lines, bounds: policy, log, nowMs, isAlive });
+  const files = await handOverLines({ folder: historyFolder(home), lines, keeper, bounds: policy, log });
   const own = createHistory({
     ...shown,
     numbersByTime: peers !== undefined,

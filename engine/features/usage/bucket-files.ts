@@ -10,8 +10,9 @@ import type { AppLog } from '../../observe/log/logs.ts';
 import {
   bucketOf,
   bucketStartMs,
-  type CountedRequest,
+  currentOf,
   dayOf,
+  floorTo,
   hourOf,
   monthOf,
   nameLength,
@@ -20,8 +21,8 @@ import {
 import { UsageRow, type UsageUnit } from './schema.ts';
 
 /*
- * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
- * apart; it alone writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended, under the name of
+ * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what the service has counted in an hour, its current minute
+ * apart; the process of this number writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended, under the name of
  * its process: `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's
  * hours. The hour's file has a minute before the day's file does, and is rewritten or removed after a line is added. So after a kill both
  * may have it, or there may be two lines: what has the same name counts once.
@@ -57,18 +58,17 @@ interface HourFile {
   /** The name without its ending. */
   readonly id: string;
   readonly hour: string;
-  readonly pid: number;
 }
 
-const hourName = /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/;
+const hourName = /^((\d{4}-\d\d-\d\dT\d\d)\.\d{1,10}-\d{1,16})\.json(\..{1,64}\.tmp)?$/;
 const archiveName = /^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/;
 
 /** The files of hours in a folder. `isDraft`: those that are being written, or were when their process was killed. */
 export const hourFilesIn = (names: readonly string[], isDraft = false): readonly HourFile[] =>
   names.flatMap((name) => {
-    const [, id, hour, pid, draft] = hourName.exec(name) ?? [];
+    const [, id, hour, draft] = hourName.exec(name) ?? [];
     if (id === undefined || hour === undefined || (draft !== undefined) !== isDraft) return [];
-    return Number.isNaN(bucketStartMs(hour)) ? [] : [{ name, id, hour, pid: Number(pid) }];
+    return Number.isNaN(bucketStartMs(hour)) ? [] : [{ name, id, hour }];
   });
 
 /** A file of what is over: an hour's steps, a day's minutes or a month's hours. */
@@ -104,55 +104,24 @@ const maxUnwrittenHours = 48;
 const maxUnwrittenMinutes = 60;
 const maxUnwrittenSteps = 24;
 
-/** Milliseconds between writes: what a killed process loses at most. */
-const writeMs = 5_000;
+/** Keeps the counts of all processes. */
+export interface UsageKeeper {
+  /** Adds what a process has counted in the step of 5 seconds that begins at this time, in milliseconds since 1970. */
+  readonly take: (stepMs: number, rows: readonly UsageRow[]) => Promise<void>;
+}
 
-/** Options of `openUsageCounter`. */
-export interface UsageCounterOptions {
+interface UsageFilesOptions {
   readonly folder: string;
   readonly log: Pick<AppLog, 'warn'>;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
-  /** Whether a process runs. */
-  readonly isAlive: (pid: number) => boolean;
-  readonly everyMs?: number;
-  /** The process that counts; absent: this one. */
+  /** How long after a step's end its counts may still come, in milliseconds. */
+  readonly lateMs: () => number;
+  /** The process that writes; absent: this one. */
   readonly process?: { readonly pid: number; readonly startedAtMs: number };
   /** Size of a file of steps or minutes, in bytes, from which on names are left out. */
   readonly maxNamedBytes?: number;
 }
-
-/** Counts the usage of this process by steps of 5 seconds, minutes and hours, and keeps it on disk. */
-export interface UsageCounter {
-  readonly add: (request: CountedRequest) => void;
-  /** Writes what has changed. Never rejects. */
-  readonly write: () => Promise<void>;
-  /** Writes what is left. Never rejects. */
-  readonly close: () => Promise<void>;
-}
-
-/** Begins to count; moves what ended processes have left to the archives first. */
-export const openUsageCounter = async (options: UsageCounterOptions): Promise<UsageCounter> => {
-  const counter = new Counter(options);
-  let running = counter.tidy();
-  const write = (): Promise<void> => {
-    running = running.then(() => counter.write());
-    return running;
-  };
-  const timer = setInterval(() => {
-    if (counter.isDue()) void write();
-  }, options.everyMs ?? writeMs).unref();
-  await running;
-  return {
-    add: (request) => counter.add(request),
-    write,
-    async close() {
-      clearInterval(timer);
-      running = running.then(() => counter.close());
-      await running;
-    },
-  };
-};
 
 interface OwnHour {
   /** Its minutes that are over. */
@@ -161,9 +130,9 @@ interface OwnHour {
   written: number;
 }
 
-class Counter {
-  readonly #options: UsageCounterOptions;
-  readonly #pid: number;
+/** The files of the usage by steps of 5 seconds, minutes and hours. One process of the service writes them. */
+export class UsageFiles implements UsageKeeper {
+  readonly #options: UsageFilesOptions;
   readonly #id: string;
   /** The steps that aren't written yet; the last one may go on. */
   #steps: UsageBucket[] = [];
@@ -174,9 +143,12 @@ class Counter {
   /** The hours that aren't in a month's file yet; the last one may go on. */
   #hours: OwnHour[] = [];
   #latestMs = 0;
+  /** Steps that begin before this time are over. */
+  #openMs = 0;
   readonly #work: FileWork;
+  #running: Promise<void> = Promise.resolve();
 
-  constructor(options: UsageCounterOptions) {
+  constructor(options: UsageFilesOptions) {
     this.#options = options;
     this.#work = new FileWork(
       options.log,
@@ -184,20 +156,20 @@ class Counter {
       "usage can't be kept on disk; a restart forgets what isn't written",
     );
     const { pid, startedAtMs } = options.process ?? { pid: process.pid, startedAtMs: Date.now() };
-    this.#pid = pid;
     this.#id = `${pid}-${startedAtMs}`;
   }
 
-  add(request: CountedRequest): void {
-    const nowMs = this.#nowMs();
-    currentOf(this.#steps, '5s', nowMs).add(request);
+  /** What comes for a step that is over counts in the next one. */
+  async take(stepMs: number, rows: readonly UsageRow[]): Promise<void> {
+    stepAt(this.#steps, Math.max(stepMs, this.#openMs)).fold(rows);
     if (this.#steps.length <= maxUnwrittenSteps) return;
-    this.#foldSteps(nowMs);
+    this.#foldSteps(this.#nowMs());
     this.#steps.shift();
   }
 
   /** Adds the steps that are over to their minutes. */
   #foldSteps(nowMs: number): void {
+    this.#openMs = Math.max(this.#openMs, floorTo('5s', nowMs));
     for (const step of this.#steps) {
       if (!step.hasEnded(nowMs) || this.#folded.has(step)) continue;
       this.#folded.add(step);
@@ -223,9 +195,9 @@ class Counter {
     return this.#hours.some(({ counted, written }) => counted.requests !== written || counted.hasEnded(nowMs));
   }
 
-  /** Writes what has changed, and moves what is over to the archives. */
-  async write(): Promise<void> {
-    await this.#work.run(async () => {
+  /** Writes what has changed, and moves what is over to the archives. Never rejects. */
+  write(): Promise<void> {
+    return this.#inTurn(async () => {
       const nowMs = this.#nowMs();
       this.#foldSteps(nowMs);
       await this.#endMinutes(nowMs);
@@ -245,16 +217,22 @@ class Counter {
     });
   }
 
-  /** Writes what is left, the step that isn't over too: another process counts the rest of it. */
+  /** Writes what is left, the step that isn't over too: another process counts the rest of it. Never rejects. */
   async close(): Promise<void> {
     this.#foldSteps(Number.POSITIVE_INFINITY);
-    await this.#work.run(() => this.#endSteps(Number.POSITIVE_INFINITY));
+    await this.#inTurn(() => this.#endSteps(Number.POSITIVE_INFINITY));
     await this.write();
   }
 
-  /** The time, which doesn't go back when the clock does: what has been archived gets nothing more. */
+  /** One task after the other. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#running = this.#running.then(() => this.#work.run(work));
+    return this.#running;
+  }
+
+  /** The time up to which all is counted. It doesn't go back when the clock does: what has been archived gets nothing more. */
   #nowMs(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#options.nowMs());
+    this.#latestMs = Math.max(this.#latestMs, this.#options.nowMs() - this.#options.lateMs());
     return this.#latestMs;
   }
 
@@ -306,9 +284,9 @@ class Counter {
     own.written = requests;
   }
 
-  /** Moves what ended processes have left to the archives, and removes what is too old. */
-  async tidy(): Promise<void> {
-    await this.#work.run(() => this.#tidy());
+  /** Moves what earlier processes have left to the archives, and removes what is too old. Never rejects. */
+  tidy(): Promise<void> {
+    return this.#inTurn(() => this.#tidy());
   }
 
   async #tidy(): Promise<void> {
@@ -317,11 +295,9 @@ class Counter {
     const names = await readdir(folder).catch(ifMissing([]));
     const current = bucketOf('hour', nowMs);
     for (const file of hourFilesIn(names)) {
-      if (file.hour < current && this.#hasEnded(file.pid) && !this.#isOwn(file)) await this.#archive(file);
+      if (file.hour < current && !this.#isOwn(file)) await this.#archive(file);
     }
-    for (const { name, pid } of hourFilesIn(names, true)) {
-      if (this.#hasEnded(pid)) await rm(join(folder, name), { force: true });
-    }
+    for (const { name } of hourFilesIn(names, true)) await rm(join(folder, name), { force: true });
     const oldest = {
       '5s': bucketOf('hour', nowMs - stepsKeptMs),
       minute: dayOf(bucketOf('minute', nowMs - minutesKeptMs)),
@@ -337,7 +313,6 @@ class Counter {
     const { folder, log } = this.#options;
     const path = join(folder, name);
     const text = await readFile(path, 'utf8').catch(ifMissing(undefined));
-    // Another process may have been faster.
     if (text === undefined) return;
     const record = readUsageRecord(text);
     if (!record) {
@@ -361,19 +336,16 @@ class Counter {
   #isOwn({ id }: HourFile): boolean {
     return id.endsWith(`.${this.#id}`);
   }
-
-  /** A process with this one's number has ended: this one has it now. */
-  #hasEnded(pid: number): boolean {
-    return pid === this.#pid || !this.#options.isAlive(pid);
-  }
 }
 
-/** The last bucket of a list, or a new one if that is over. */
-const currentOf = (list: UsageBucket[], unit: UsageUnit, nowMs: number): UsageBucket => {
-  const last = list.at(-1);
-  if (last && !last.hasEnded(nowMs)) return last;
-  const next = new UsageBucket(unit, nowMs);
-  list.push(next);
+/** The step of a list that begins at a time, or a new one in its place. */
+const stepAt = (steps: UsageBucket[], stepMs: number): UsageBucket => {
+  const name = bucketOf('5s', stepMs);
+  const known = steps.find((one) => one.name === name);
+  if (known) return known;
+  const next = new UsageBucket('5s', stepMs);
+  const later = steps.findIndex((one) => one.name > name);
+  steps.splice(later < 0 ? steps.length : later, 0, next);
   return next;
 };
 

@@ -154,6 +154,15 @@ export class UsageBucket {
   }
 }
 
+/** The last bucket of a list, or a new one if that is over. */
+export const currentOf = (list: UsageBucket[], unit: UsageUnit, nowMs: number): UsageBucket => {
+  const last = list.at(-1);
+  if (last && !last.hasEnded(nowMs)) return last;
+  const next = new UsageBucket(unit, nowMs);
+  list.push(next);
+  return next;
+};
+
 const namesOf = ({
   protocol,
   scenario = '',

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { ClientUsageRecord } from '../../features/clients/usage.ts';
 import { HistoryQuestion } from '../../features/history/questions.ts';
 import { Family } from '../../features/metrics/families.ts';
+import { UsageRow } from '../../features/usage/schema.ts';
 import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
 import { ListenAddress } from './listen-address.ts';
@@ -10,7 +12,7 @@ import { WorkerSet } from './worker-set.ts';
 const PeerQuestion = Type.Union([
   /** Send your metrics; the answer is empty. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  /** Write your counts and buffered data to disk; the answer is empty. */
+  /** Hand over what you have counted; the answer is empty. */
   Type.Object({ kind: Type.Literal('write') }),
   /** Apply the configuration's file; the answer is empty, and absent if it isn't in use. */
   Type.Object({ kind: Type.Literal('apply') }),
@@ -21,6 +23,23 @@ export type PeerQuestion = Static<typeof PeerQuestion>;
 /** Maximum length of an answer, in characters; longer ones are dropped. */
 export const maxAnswer = 16 << 20;
 
+/** What a process hands over to be kept. */
+const Kept = Type.Union([
+  Type.Object({ what: Type.Literal('bounds'), days: Type.Number(), bytes: Type.Number() }),
+  Type.Object({
+    what: Type.Literal('lines'),
+    lines: Type.Unsafe<string | Uint8Array>(Type.String()),
+    firstMs: Type.Number(),
+  }),
+  /** Removes all requests. */
+  Type.Object({ what: Type.Literal('clear') }),
+  Type.Object({ what: Type.Literal('usage'), stepMs: Type.Number(), rows: Type.Array(UsageRow) }),
+  Type.Object({ what: Type.Literal('clients'), used: ClientUsageRecord }),
+  /** Writes what all processes have handed over. */
+  Type.Object({ what: Type.Literal('flush') }),
+]);
+export type Kept = Static<typeof Kept>;
+
 const StoreScope = Type.Enum(['machine', 'fleet']);
 export type StoreScope = Static<typeof StoreScope>;
 
@@ -28,6 +47,8 @@ export type StoreScope = Static<typeof StoreScope>;
 const PeerCall = Type.Union([
   /** Ask all other processes. */
   Type.Object({ kind: Type.Literal('ask'), question: PeerQuestion }),
+  /** Keep this. */
+  Type.Object({ kind: Type.Literal('keep'), kept: Kept }),
   /** Combine the metrics of all processes. */
   Type.Object({ kind: Type.Literal('metrics') }),
   /** `of`: the store of this machine's processes, or that of several machines. */
@@ -42,6 +63,12 @@ const PeerResult = Type.Union([
     kind: Type.Literal('ask'),
     answers: Type.Array(Type.String({ maxLength: maxAnswer })),
     missing: Type.Integer(),
+  }),
+  /** `all` and `restates`: what clients used in all processes, and whether the caller adds it to a store that has lost it. */
+  Type.Object({
+    kind: Type.Literal('keep'),
+    all: Type.Optional(ClientUsageRecord),
+    restates: Type.Optional(Type.Boolean()),
   }),
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),

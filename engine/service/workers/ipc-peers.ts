@@ -1,6 +1,7 @@
 import type { Blob } from '../../hub/contract.ts';
 import { exchangeMs } from '../../hub/hub.ts';
 import { within } from '../../runtime/within.ts';
+import type { Keeper } from '../keeper.ts';
 import {
   type FromWorker,
   maxAnswer,
@@ -10,6 +11,7 @@ import {
   type StoreScope,
   type ToWorker,
 } from './ipc-messages.ts';
+import { asText, keeperOver } from './keep-messages.ts';
 import {
   type Answerer,
   answersOf,
@@ -33,6 +35,7 @@ type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
 export class IpcPeers implements Peers {
   readonly store: Peers['store'];
   readonly fleet: Peers['fleet'];
+  readonly keeper: Keeper;
   readonly #send: (message: FromWorker) => void;
   readonly #waiting = new Map<number, (result: PeerResult) => void>();
   #answerer: Answerer | undefined;
@@ -46,6 +49,7 @@ export class IpcPeers implements Peers {
     };
     this.store = storeOver(supervisor, 'machine');
     this.fleet = storeOver(supervisor, 'fleet');
+    this.keeper = keeperOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
   }
 
   isShared(): boolean {
@@ -78,13 +82,14 @@ export class IpcPeers implements Peers {
     else this.#waiting.get(message.id)?.(message.result);
   }
 
-  #call(call: PeerCall, ms: number): Promise<PeerResult | undefined> {
+  /** `ms`: how long it waits for the result; absent: until there is one. */
+  #call(call: PeerCall, ms?: number): Promise<PeerResult | undefined> {
     if (this.#waiting.size >= maxCalls) return Promise.resolve(undefined);
     this.#calls += 1;
     const id = this.#calls;
     const result = new Promise<PeerResult>((resolve) => this.#waiting.set(id, resolve));
     this.#send({ type: 'call', id, atMs: Date.now(), call });
-    return within(ms, result).finally(() => this.#waiting.delete(id));
+    return (ms === undefined ? result : within(ms, result)).finally(() => this.#waiting.delete(id));
   }
 
   async #answer(id: number, question: PeerQuestion): Promise<void> {

@@ -6,7 +6,9 @@ import type { Blob, HubStore } from '../../hub/contract.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import { within } from '../../runtime/within.ts';
+import type { Keeper, KeptMember, Records } from '../keeper.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
+import { keep, keeperOver } from './keep-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */
 export type Answerer = (question: PeerQuestion) => Promise<string | undefined>;
@@ -29,6 +31,8 @@ export interface Peers {
   readonly store: HubStore;
   /** State shared by several machines; never answers if the service started without it. */
   readonly fleet: HubStore;
+  /** Keeps what requests leave in the supervisor, which writes it; absent: the process writes by itself. */
+  readonly keeper: Keeper | undefined;
 }
 
 /** A process as its supervisor sees it. */
@@ -58,17 +62,21 @@ export class PeerExchange {
   readonly #fleet: HubStore | undefined;
   /** The members' names in the store. */
   readonly #names = new Map<number, string>();
+  readonly #records: (() => Promise<Records>) | undefined;
+  readonly #kept = new Map<number, Promise<KeptMember>>();
   readonly #answerMs: number;
   #joined = 0;
 
-  /** `journal`: keeps encrypted blobs across restarts. `fleet`: state shared by several machines. */
+  /** `journal`: keeps encrypted blobs across restarts. `fleet`: state shared by several machines. `records`: keeps what requests leave. */
   constructor(
     options: {
       readonly answerMs?: number;
       readonly journal?: BlobJournal | undefined;
       readonly fleet?: HubStore | undefined;
+      readonly records?: () => Promise<Records>;
     } = {},
   ) {
+    this.#records = options.records;
     this.#fleet = options.fleet;
     this.#answerMs = options.answerMs ?? answerMs;
     this.#store = new MemoryStore({
@@ -76,6 +84,11 @@ export class PeerExchange {
       epoch: randomUUID(),
       journal: options.journal,
     });
+  }
+
+  /** Whether it keeps what requests leave. */
+  get keeps(): boolean {
+    return this.#records !== undefined;
   }
 
   /** Number of processes that have joined so far, including those that have ended. */
@@ -97,8 +110,22 @@ export class PeerExchange {
         if (this.#peers.delete(member)) this.#metrics.leave(member);
         this.#store.leave(this.#names.get(member) ?? '');
         this.#names.delete(member);
+        void this.#kept.get(member)?.then(
+          (kept) => kept.leave(),
+          () => undefined,
+        );
+        this.#kept.delete(member);
       },
     };
+  }
+
+  #keeperOf(member: number): Promise<KeptMember> {
+    const known = this.#kept.get(member);
+    if (known) return known;
+    if (!this.#records || !this.#peers.has(member)) return Promise.reject(new Error('Nothing is kept.'));
+    const kept = this.#records().then((records) => records.join());
+    this.#kept.set(member, kept);
+    return kept;
   }
 
   #storeOf(scope: StoreScope): HubStore | undefined {
@@ -109,6 +136,8 @@ export class PeerExchange {
     switch (call.kind) {
       case 'ask':
         return { kind: 'ask', ...(await this.#askOthers(member, call.question)) };
+      case 'keep':
+        return keep(await this.#keeperOf(member), call.kept);
       case 'metrics':
         await this.#askOthers(member, { kind: 'metrics' });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
@@ -147,6 +176,7 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     store: storeOver(joined, 'machine'),
     fleet: storeOver(joined, 'fleet'),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
+    keeper: exchange.keeps ? keeperOver((kept) => joined.call({ kind: 'keep', kept })) : undefined,
     answer(next) {
       answerer = next;
     },

@@ -3,64 +3,45 @@ import { join } from 'node:path';
 import { ifMissing } from '../../../model/fault.ts';
 import { FileWork } from '../../../observe/log/file-work.ts';
 import type { AppLog } from '../../../observe/log/logs.ts';
-import type { RecordLines } from '../../record/record-lines.ts';
 import { type HistoryFile, historyFilesIn } from './file-names.ts';
 
-/** Options of `openHistoryFiles`. */
+/** What is kept at most. `days` 0: nothing. `bytes`: there may be one file beyond. */
+export interface HistoryBounds {
+  readonly days: number;
+  readonly bytes: number;
+}
+
+/** Lines of ended requests, in the order of their ends. */
+export interface EndedLines {
+  /** Whole lines, each with its line feed, as text or in UTF-8. */
+  readonly lines: string | Uint8Array;
+  /** When the first of them ended, in milliseconds since 1970. */
+  readonly firstMs: number;
+}
+
+/** Keeps ended requests of all processes. Each method rejects if the disk refuses. */
+export interface HistoryKeeper {
+  /** Removes what is beyond the bounds, and keeps to them from now on. */
+  readonly bound: (bounds: HistoryBounds) => Promise<void>;
+  /** Resolves when the lines are written. */
+  readonly append: (ended: EndedLines) => Promise<void>;
+  /** Removes everything. */
+  readonly clear: () => Promise<void>;
+}
+
 interface HistoryFilesOptions {
   readonly folder: string;
-  /** The lines to write. */
-  readonly lines: RecordLines;
-  /** `days` 0: nothing is written, and what is there is removed. `bytes`: each process may be one file beyond. */
-  readonly bounds: () => { readonly days: number; readonly bytes: number };
   readonly log: Pick<AppLog, 'warn'>;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
-  /** Whether a process runs. */
-  readonly isAlive: (pid: number) => boolean;
-  readonly everyMs?: number;
   /** A file is closed from this size on. */
   readonly fileBytes?: number;
-  /** The process that writes; absent: this one. */
-  readonly process?: { readonly pid: number; readonly startedAtMs: number };
 }
-
-/** Keeps the requests of this process on disk. */
-interface HistoryFiles {
-  /** Writes what isn't written yet. Never rejects. */
-  readonly write: () => Promise<void>;
-  /** Removes this process's files, and those of processes that have ended. Never rejects. */
-  readonly clear: () => Promise<void>;
-  /** Writes what is left. Never rejects. */
-  readonly close: () => Promise<void>;
-}
-
-/** Milliseconds between writes: what a killed process loses at most. */
-const writeMs = 1_000;
 
 const defaultFileBytes = 4 << 20;
 
 /** A file is closed after a day, so that its age says how old its lines are. */
 const dayMs = 86_400_000;
-
-/** Begins to keep requests, and removes files that are too old or too many. */
-export const openHistoryFiles = async (options: HistoryFilesOptions): Promise<HistoryFiles> => {
-  const files = new Files(options);
-  await files.prune();
-  options.lines.onManyWait = () => files.hurry();
-  const timer = setInterval(() => {
-    if (files.isDue()) void files.write();
-  }, options.everyMs ?? writeMs).unref();
-  return {
-    write: () => files.write(),
-    clear: () => files.clear(),
-    async close() {
-      clearInterval(timer);
-      await files.write();
-      await files.close();
-    },
-  };
-};
 
 interface OpenFile {
   readonly name: string;
@@ -69,127 +50,126 @@ interface OpenFile {
   bytes: number;
 }
 
-class Files {
+/**
+ * The files of ended requests. One process of the service writes them; each process has a file of its own, in which times don't go
+ * back.
+ */
+export class HistoryFiles {
   readonly #options: HistoryFilesOptions;
-  readonly #process: { readonly pid: number; readonly startedAtMs: number };
-  readonly #work: FileWork;
+  readonly #startedAtMs = Date.now();
+  #bounds: HistoryBounds = { days: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
   #warnedOfOdd = false;
-  #warnedOfOverfull = false;
-  #file: OpenFile | undefined;
-  /** The time of the last file, which no other may have. */
-  #lastFileMs = 0;
+  /** By the process whose requests are in it. */
+  readonly #open = new Map<number, OpenFile>();
+  /** The time of each process's last file, which no other of its files may have. */
+  readonly #lastFileMs = new Map<number, number>();
+  readonly #work: FileWork;
   #running: Promise<void> = Promise.resolve();
-  #isWriting = false;
 
   constructor(options: HistoryFilesOptions) {
     this.#options = options;
-    this.#process = options.process ?? { pid: process.pid, startedAtMs: Date.now() };
-    this.#work = new FileWork(options.log, options.folder, "the history of requests can't be kept on disk");
+    this.#work = new FileWork(options.log, options.folder, "the history of requests can't be tidied");
   }
 
-  /** Writes before its time. */
-  hurry(): void {
-    const { lines, log } = this.#options;
-    if (lines.isOverfull && !this.#warnedOfOverfull) {
-      this.#warnedOfOverfull = true;
-      log.warn('requests end faster than their history can be written');
+  /** Keeps the requests of one of the service's processes. */
+  keeperOf(member: number): HistoryKeeper {
+    return {
+      bound: (bounds) =>
+        this.#inTurn(() => {
+          this.#bounds = bounds;
+          return this.#prune();
+        }),
+      append: (ended) => this.#inTurn(() => this.#append(member, ended)),
+      clear: () =>
+        this.#inTurn(async () => {
+          await this.#closeAll();
+          for (const { name } of await this.#list()) await this.#remove(name);
+        }),
+    };
+  }
+
+  /** The process has ended. Never rejects. */
+  leave(member: number): Promise<void> {
+    return this.#inTurn(() => this.#work.run(() => this.#close(member))).finally(() => this.#lastFileMs.delete(member));
+  }
+
+  /** Closes files of a day, and removes what is too old. Never rejects. */
+  async tend(): Promise<void> {
+    for (const [member, file] of this.#open) {
+      if (this.#isOld(file)) await this.#inTurn(() => this.#work.run(() => this.#turn(member)));
     }
-    if (!this.#isWriting && !this.#work.isFailing) void this.write();
   }
 
-  /** Whether there is something to write or to close. */
-  isDue(): boolean {
-    return !this.#isWriting && (this.#options.lines.unwritten > 0 || this.#isOld());
-  }
-
-  write(): Promise<void> {
-    this.#isWriting = true;
-    return this.#inTurn(async () => {
-      const { lines, bounds } = this.#options;
-      if (bounds().days === 0) lines.discard();
-      while (lines.unwritten > 0) await this.#writeSome();
-      this.#warnedOfOverfull = false;
-      if (this.#isOld()) await this.#turn();
-    }).finally(() => {
-      this.#isWriting = false;
-    });
-  }
-
-  clear(): Promise<void> {
-    this.#options.lines.discard();
-    return this.#inTurn(async () => {
-      await this.#closeFile();
-      for (const { name } of (await this.#list()).filter((file) => this.#mayRemove(file))) await this.#remove(name);
-    });
-  }
-
+  /** Never rejects. */
   close(): Promise<void> {
-    return this.#inTurn(() => this.#closeFile());
-  }
-
-  prune(): Promise<void> {
-    return this.#inTurn(() => this.#prune());
+    return this.#inTurn(() => this.#work.run(() => this.#closeAll()));
   }
 
   /** One task after the other. */
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#running = this.#running.then(() => this.#work.run(work));
-    return this.#running;
+    const done = this.#running.then(work);
+    this.#running = done.catch(() => undefined);
+    return done;
   }
 
-  async #writeSome(): Promise<void> {
-    const { lines, fileBytes = defaultFileBytes } = this.#options;
-    const next = lines.next();
-    if (!next) return;
-    const file = this.#file ?? (await this.#open(next.firstMs));
+  async #append(member: number, { lines, firstMs }: EndedLines): Promise<void> {
+    const { fileBytes = defaultFileBytes } = this.#options;
+    if (this.#bounds.days === 0) return;
+    const file = this.#open.get(member) ?? (await this.#begin(member, firstMs));
     try {
-      await file.handle.appendFile(next.bytes);
+      await file.handle.appendFile(lines);
     } catch (error) {
       // A part of a line may have been written: what comes next begins a file.
-      await this.#closeFile();
+      await this.#close(member);
       throw error;
     }
-    lines.written(next);
-    file.bytes += next.bytes.length;
-    if (file.bytes >= fileBytes) await this.#turn();
+    file.bytes += lines.length;
+    if (file.bytes >= fileBytes || this.#isOld(file)) await this.#turn(member);
   }
 
-  async #open(firstMs: number): Promise<OpenFile> {
+  async #begin(member: number, firstMs: number): Promise<OpenFile> {
     const { folder } = this.#options;
-    const { pid, startedAtMs } = this.#process;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    this.#lastFileMs = Math.max(firstMs, this.#lastFileMs + 1);
-    const name = `${this.#lastFileMs}.${pid}-${startedAtMs}.jsonl`;
-    this.#file = { name, firstMs: this.#lastFileMs, handle: await open(join(folder, name), 'ax', 0o600), bytes: 0 };
-    return this.#file;
+    const fileMs = Math.max(firstMs, (this.#lastFileMs.get(member) ?? 0) + 1);
+    this.#lastFileMs.set(member, fileMs);
+    const name = `${fileMs}.${process.pid}-${this.#startedAtMs + member}.jsonl`;
+    const handle = await open(join(folder, name), 'ax', 0o600);
+    const file = { name, firstMs: fileMs, handle, bytes: 0 };
+    this.#open.set(member, file);
+    return file;
   }
 
-  #isOld(): boolean {
-    return this.#file !== undefined && this.#options.nowMs() - this.#file.firstMs >= dayMs;
+  #isOld({ firstMs }: OpenFile): boolean {
+    return this.#options.nowMs() - firstMs >= dayMs;
   }
 
-  /** Closes the file; the next request begins another. */
-  async #turn(): Promise<void> {
-    await this.#closeFile();
+  /** Closes a process's file; its next request begins another. */
+  async #turn(member: number): Promise<void> {
+    await this.#close(member);
     await this.#prune();
   }
 
-  async #closeFile(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
+  async #close(member: number): Promise<void> {
+    const file = this.#open.get(member);
+    this.#open.delete(member);
     await file?.handle.close();
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const member of [...this.#open.keys()]) await this.#close(member);
   }
 
   /** Removes what is too old, then the oldest files until the rest isn't too large. */
   async #prune(): Promise<void> {
-    const { folder, bounds, nowMs } = this.#options;
-    const { days, bytes } = bounds();
+    const { folder, nowMs } = this.#options;
+    const { days, bytes } = this.#bounds;
     const oldestMs = nowMs() - days * dayMs;
+    const open = new Set([...this.#open.values()].map(({ name }) => name));
     let room = bytes;
-    for (const file of (await this.#list()).toReversed()) {
-      const { size, mtimeMs } = (await stat(join(folder, file.name)).catch(ifMissing(undefined))) ?? noStat;
+    for (const { name } of (await this.#list()).toReversed()) {
+      const { size, mtimeMs } = (await stat(join(folder, name)).catch(ifMissing(undefined))) ?? noStat;
       room -= size;
-      if (this.#mayRemove(file) && (room < 0 || days === 0 || mtimeMs < oldestMs)) await this.#remove(file.name);
+      if (!open.has(name) && (room < 0 || days === 0 || mtimeMs < oldestMs)) await this.#remove(name);
     }
   }
 
@@ -202,13 +182,6 @@ class Files {
       this.#options.log.warn('an entry of the history is no file and is ignored', { name: odd.name });
     this.#warnedOfOdd ||= odd !== undefined;
     return named.filter(({ name }) => files.has(name));
-  }
-
-  /** Not a file that a process has open: its last lines would be lost. */
-  #mayRemove({ name, firstMs, pid, startedAtMs }: HistoryFile): boolean {
-    if (name === this.#file?.name) return false;
-    if (pid === this.#process.pid || startedAtMs === this.#process.startedAtMs) return true;
-    return !this.#options.isAlive(pid) || this.#options.nowMs() - firstMs > 2 * dayMs;
   }
 
   async #remove(name: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { UsageLedger } from '../../../../engine/features/clients/usage.ts';
-import { openUsageFiles } from '../../../../engine/features/clients/usage-files.ts';
+import { ClientTotals, type ClientUsage } from '../../../../engine/features/clients/usage.ts';
+import { ClientUsageFile } from '../../../../engine/features/clients/usage-files.ts';
 
 const nowMs = Date.parse('2026-01-30T12:00:00Z');
 
@@ -13,83 +13,38 @@ const folderOf = async (t: ExecutionContext): Promise<string> => {
   return join(folder, 'usage');
 };
 
-/** Processes that run, by number; each is a ledger with its files. */
-class Machine {
-  readonly alive = new Set<number>();
-  readonly warnings: string[] = [];
-  readonly #folder: string;
-  #starts = 0;
+/** The usage that a service keeps in a folder. */
+const open = (folder: string) => {
+  const warnings: string[] = [];
+  const file = new ClientUsageFile({
+    folder,
+    log: { warn: (message) => void warnings.push(message) },
+    nowMs: () => nowMs,
+  });
+  const add = async (used: Partial<ClientUsage> = {}): Promise<number> => {
+    const added = new ClientTotals(() => nowMs);
+    if (Object.keys(used).length > 0) added.addTo('a', used);
+    return (await file.add(added.record)).month.clients.a?.requests ?? 0;
+  };
+  return { file, add, warnings };
+};
 
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  async start(pid: number) {
-    this.#starts += 1;
-    this.alive.add(pid);
-    const ledger = new UsageLedger(() => nowMs);
-    const files = await openUsageFiles({
-      folder: this.#folder,
-      ledger,
-      log: { warn: (message) => void this.warnings.push(message) },
-      isUsed: () => true,
-      everyMs: 1_000_000,
-      process: { pid, startedAtMs: this.#starts },
-      isAlive: (other) => this.alive.has(other),
-    });
-    return { ledger, files, used: (client = 'a') => ledger.used(client, 'month').requests };
-  }
-}
-
-test('a restart goes on from what was written, and leaves one file', async (t) => {
+test('a restart goes on from what was written', async (t) => {
   const folder = await folderOf(t);
-  const machine = new Machine(folder);
-  const first = await machine.start(10);
-  first.ledger.add('a', { requests: 3, input: 10, output: 1, cost: 7 });
-  await first.files.close();
-  machine.alive.delete(10);
-  const second = await machine.start(11);
-  t.deepEqual(second.ledger.used('a', 'day'), { requests: 3, input: 10, output: 1, cost: 7, unpriced: 0 });
-  t.deepEqual(await readdir(folder), ['11-2.json']);
-  second.ledger.add('a', { requests: 1 });
-  await second.files.close();
-  // In a container, each start has the same number.
-  const third = await machine.start(11);
-  t.is(third.used(), 4);
-  t.deepEqual(await readdir(folder), ['11-3.json']);
-  t.deepEqual(machine.warnings, []);
-});
-
-test('processes that run at a time see what the others have written', async (t) => {
-  const machine = new Machine(await folderOf(t));
-  const [one, other] = [await machine.start(1), await machine.start(2)];
-  one.ledger.add('a', { requests: 1 });
-  other.ledger.add('a', { requests: 10 });
-  await one.files.exchange();
-  await other.files.exchange();
-  await one.files.exchange();
-  t.is(one.used(), 11);
-  t.is(other.used(), 11);
-  await one.files.exchange();
-  t.is(one.used(), 11, 'a second look counts nothing twice');
-  const third = await machine.start(3);
-  t.is(third.used(), 11);
-});
-
-test('the file of an ended process is taken over by one of several that start at a time', async (t) => {
-  const folder = await folderOf(t);
-  const machine = new Machine(folder);
-  const ended = await machine.start(1);
-  ended.ledger.add('a', { requests: 5 });
-  await ended.files.close();
-  machine.alive.delete(1);
-  const started = await Promise.all([2, 3, 4, 5].map((pid) => machine.start(pid)));
-  for (const { files } of started) await files.exchange();
-  t.deepEqual(
-    started.map(({ used }) => used()),
-    [5, 5, 5, 5],
-  );
-  t.is((await readdir(folder)).length, 1);
+  const first = open(folder);
+  t.is(await first.add(), 0);
+  await first.file.write();
+  t.deepEqual(await readdir(folder).catch(() => []), [], 'nothing is written without need');
+  await first.add({ requests: 3, input: 10, output: 1, cost: 7 });
+  await first.file.write();
+  const second = open(folder);
+  t.is(await second.add({ requests: 1 }), 4);
+  await second.file.write();
+  const third = open(folder);
+  const { day } = await third.file.add(new ClientTotals(() => nowMs).record);
+  t.deepEqual(day.clients, { a: { requests: 4, input: 10, output: 1, cost: 7, unpriced: 0 } });
+  t.deepEqual(await readdir(folder), ['clients.json']);
+  t.deepEqual(third.warnings, []);
 });
 
 /** The state of the folder at each point where a process that takes a file over may be killed. */
@@ -107,7 +62,7 @@ const interrupted: readonly (readonly [
 ];
 
 for (const [title, written] of interrupted) {
-  test(`a process that is killed ${title} loses nothing and counts nothing twice`, async (t) => {
+  test(`files of an older version, of which one was killed ${title}: nothing is lost and nothing counts twice`, async (t) => {
     const folder = await folderOf(t);
     await mkdir(folder);
     for (const [name, what] of Object.entries(written)) {
@@ -116,17 +71,17 @@ for (const [title, written] of interrupted) {
       const file = { day: { key: '2026-01-30', clients }, month: { key: '2026-01', clients }, absorbed };
       await writeFile(join(folder, name), JSON.stringify(file));
     }
-    const machine = new Machine(folder);
-    const next = await machine.start(20);
-    t.is(next.used(), 5);
-    await next.files.close();
-    t.deepEqual(await readdir(folder), ['20-1.json']);
-    machine.alive.clear();
-    t.is((await machine.start(21)).used(), 5);
-    // The killed process isn't the only one that may look meanwhile.
-    const observer = new Machine(folder);
-    for (const pid of [1, 2, 3, 7, 20, 21]) observer.alive.add(pid);
-    t.is((await observer.start(30)).used(), 5);
+    t.is(await open(folder).add(), 5);
+    t.deepEqual(await readdir(folder), ['clients.json']);
+    // A kill may have left the older files.
+    for (const [name, what] of Object.entries(written)) {
+      const [requests] = typeof what === 'number' ? [what] : what;
+      const clients = { a: { requests, input: 0, output: 0 } };
+      const file = { day: { key: '2026-01-30', clients }, month: { key: '2026-01', clients }, absorbed: [] };
+      await writeFile(join(folder, name), JSON.stringify(file));
+    }
+    t.is(await open(folder).add(), 5);
+    t.is(await open(folder).add(), 5);
   });
 }
 
@@ -144,39 +99,23 @@ test('files of another form and of other periods are ignored', async (t) => {
     join(folder, '3-3.json'),
     JSON.stringify({ day: { key: '2025-01-30', clients }, month: { key: '2025-01', clients }, absorbed: [] }),
   );
-  const machine = new Machine(folder);
-  t.is((await machine.start(9)).used(), 0);
-  t.is(machine.warnings.length, 2);
+  const { add, warnings } = open(folder);
+  t.is(await add(), 0);
+  t.is(warnings.length, 2);
   t.true((await readdir(folder)).includes('notes.txt'));
 });
 
 test('a folder that can not be written is warned of once, and written as soon as it can be', async (t) => {
-  if (process.getuid?.() === 0) {
-    // The administrator of the machine may write everything but into a file.
-    const folder = await folderOf(t);
-    await writeFile(folder, '');
-    const machine = new Machine(folder);
-    const { ledger, files, used } = await machine.start(1);
-    ledger.add('a', { requests: 1 });
-    await files.exchange();
-    ledger.add('a', { requests: 1 });
-    await files.exchange();
-    t.is(used(), 2);
-    t.is(machine.warnings.length, 1);
-    await rm(folder);
-    await files.exchange();
-    t.regex(await readFile(join(folder, '1-1.json'), 'utf8'), /"requests":2/);
-    return;
-  }
   const folder = await folderOf(t);
-  await mkdir(folder, { mode: 0o500 });
-  const machine = new Machine(folder);
-  const { ledger, files } = await machine.start(1);
-  ledger.add('a', { requests: 1 });
-  await files.exchange();
-  await files.exchange();
-  t.is(machine.warnings.length, 1);
-  await chmod(folder, 0o700);
-  await files.exchange();
-  t.deepEqual(await readdir(folder), ['1-1.json']);
+  // Even the administrator of the machine can't write into a file.
+  await writeFile(folder, '');
+  const { file, add, warnings } = open(folder);
+  await add({ requests: 1 });
+  await file.write();
+  await add({ requests: 1 });
+  await file.write();
+  t.is(warnings.length, 1);
+  await rm(folder);
+  await file.write();
+  t.regex(await readFile(join(folder, 'clients.json'), 'utf8'), /"requests":2/);
 });

@@ -2,12 +2,12 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openUsageCounter } from '../../../../engine/features/usage/bucket-files.ts';
+import { UsageFiles } from '../../../../engine/features/usage/bucket-files.ts';
 import type { CountedRequest } from '../../../../engine/features/usage/buckets.ts';
+import { openUsage } from '../../../../engine/features/usage/open-usage.ts';
 import { readUsageQuery, usageReport } from '../../../../engine/features/usage/report.ts';
 import { noUsage, type UsageFigures, type UsageGroup } from '../../../../engine/features/usage/schema.ts';
 import { seriesOf } from '../../../../engine/request-record.ts';
-import { until } from '../../../support/until.ts';
 
 const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   get series() {
@@ -32,9 +32,8 @@ const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   ...more,
 });
 
-/** Processes that run, by number, in a folder; the clock is theirs. */
+/** A folder, and the clock of the processes that use it. */
 class Machine {
-  readonly alive = new Set<number>();
   readonly warnings: string[] = [];
   readonly folder: string;
   nowMs = Date.parse('2026-01-31T22:10:20Z');
@@ -44,19 +43,38 @@ class Machine {
     this.folder = folder;
   }
 
-  start(pid: number, more: { readonly everyMs?: number; readonly maxNamedBytes?: number } = {}) {
+  /** A service whose process has this number: it writes, and counts as the first of its processes. */
+  async start(pid: number, more: { readonly maxNamedBytes?: number; readonly lateMs?: number } = {}) {
     this.#starts += 1;
-    this.alive.add(pid);
-    return openUsageCounter({
+    const { lateMs = 0, maxNamedBytes } = more;
+    const files = new UsageFiles({
       folder: this.folder,
-      log: { warn: (message) => void this.warnings.push(message) },
+      log: this.#log,
       nowMs: () => this.nowMs,
-      isAlive: (other) => this.alive.has(other),
-      everyMs: 1_000_000,
+      lateMs: () => lateMs,
       process: { pid, startedAtMs: this.#starts },
-      ...more,
+      ...(maxNamedBytes !== undefined && { maxNamedBytes }),
     });
+    await files.tidy();
+    const { add, handOver } = this.join(files);
+    const write = async (): Promise<void> => {
+      await handOver();
+      await files.write();
+    };
+    const close = async (): Promise<void> => {
+      await handOver();
+      await files.close();
+    };
+    return { files, add, handOver, write, close };
   }
+
+  /** Another process of a service. */
+  join(files: UsageFiles) {
+    const { add, write } = openUsage({ keeper: files, log: this.#log, nowMs: () => this.nowMs, everyMs: 1_000_000 });
+    return { add, handOver: write };
+  }
+
+  readonly #log = { warn: (message: string) => void this.warnings.push(message) };
 
   async total(more: object = {}): Promise<UsageFigures> {
     const query = readUsageQuery({ from: '2025-01-01', to: '2027-12-31', ...more }, this.nowMs);
@@ -149,16 +167,20 @@ test('an hour is a file of its process until it is over, then a line of its mont
 
 test('a minute is part of the file of its hour until it is over, then a line of its day', async (t) => {
   const machine = await machineOf(t);
-  const counters = await Promise.all([machine.start(1), machine.start(2)]);
-  const write = () => Promise.all(counters.map((counter) => counter.write()));
+  const service = await machine.start(1);
+  const counters = [service, machine.join(service.files)];
+  const write = async (): Promise<void> => {
+    await counters[1]?.handOver();
+    await service.write();
+  };
   for (const counter of counters) counter.add(request({ firstByteMs: 10 }));
   await write();
-  t.deepEqual(await machine.names(), ['2026-01-31T22.1-1.json', '2026-01-31T22.2-2.json']);
+  t.deepEqual(await machine.names(), ['2026-01-31T22.1-1.json']);
   t.deepEqual(await machine.minutes(), ['22:10 2']);
   machine.nowMs += minuteMs;
   counters[0]?.add(request({ firstByteMs: 1_000, model: 'n', calls: 2 }));
   await write();
-  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01-31T22.1-1.json', '2026-01-31T22.2-2.json']);
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01-31T22.1-1.json']);
   t.deepEqual(await machine.minutes('2026-01-31', 'model'), ['22:10 p,m 2', '22:11 p,n 1']);
   machine.nowMs += minuteMs;
   await write();
@@ -201,7 +223,6 @@ test('minutes add up to their hours, whenever it is written and whenever a proce
       written.since = 0;
     }
     if (random(20) > 0) continue;
-    machine.alive.delete(pid);
     pid += 1;
     counter = await machine.start(pid);
     written.since = 0;
@@ -247,14 +268,16 @@ test('a process that is killed while it ends a minute leaves the same sums by mi
 
 test('percentiles of times are those of all processes and hours, within 12 %', async (t) => {
   const machine = await machineOf(t);
-  const processes = await Promise.all([machine.start(1), machine.start(2)]);
+  const service = await machine.start(1);
+  const processes = [service, machine.join(service.files)];
   for (let ms = 1; ms <= 1_000; ms += 1) {
     if (ms === 400) machine.nowMs += hourMs;
     processes[ms % 2]?.add(
       request({ firstByteMs: ms % 10 === 0 ? undefined : ms, durationMs: 10 * ms, overheadMs: 0 }),
     );
   }
-  await Promise.all(processes.map(({ write }) => write()));
+  await processes[1]?.handOver();
+  await service.write();
   // Files of earlier releases have no times.
   await writeFile(
     join(machine.folder, '2026-01-31T20.9-1.json'),
@@ -281,16 +304,15 @@ test('percentiles of times are those of all processes and hours, within 12 %', a
   t.true((overheadMs?.p99 ?? 1) < 0.2);
 });
 
-test('what ended processes have left moves to the month of its hour, by whichever of several comes first', async (t) => {
+test('what ended processes have left moves to the month of its hour', async (t) => {
   const machine = await machineOf(t);
   const ended = await machine.start(1);
   ended.add(request());
   await ended.close();
-  machine.alive.delete(1);
   await machine.start(2);
   t.deepEqual(await machine.names(), ['2026-01-31T22.1-1.json'], 'the hour goes on');
   machine.nowMs += hourMs;
-  await Promise.all([3, 4, 5].map((pid) => machine.start(pid)));
+  await machine.start(3);
   t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01.jsonl']);
   t.is(await machine.requests(), 1);
   t.deepEqual(await machine.minutes(), ['22:10 1']);
@@ -441,7 +463,7 @@ test('while nothing can be written, sixty minutes are kept; the hours have all',
   const hours = await machine.start(1);
   for (let n = 0; n < 100; n += 1) {
     hours.add(request());
-    if (n % 7 === 0) await hours.write();
+    await (n % 7 === 0 ? hours.write() : hours.handOver());
     machine.nowMs += minuteMs;
   }
   await rm(machine.folder);
@@ -458,6 +480,7 @@ test('while nothing can be written, 48 hours are kept, and sixty minutes even if
   const hours = await machine.start(1);
   for (let n = 0; n < 200; n += 1) {
     hours.add(request());
+    await hours.handOver();
     machine.nowMs += hourMs;
   }
   await rm(machine.folder);
@@ -475,6 +498,7 @@ test('requests of many minutes that end amid a write are counted once', async (t
   for (let n = 0; n < 70; n += 1) {
     hours.add(request());
     machine.nowMs += minuteMs;
+    await hours.handOver();
   }
   await writing;
   await hours.close();
@@ -482,25 +506,34 @@ test('requests of many minutes that end amid a write are counted once', async (t
   t.is((await machine.minutes()).length, 61);
 });
 
-test('a running service writes by itself, ends what is over and removes what is too old', async (t) => {
+test('counts of a step that come late are of their step, and later ones of the next; a hang of the writer loses none', async (t) => {
   const machine = await machineOf(t);
-  const hours = await machine.start(1, { everyMs: 1 });
-  t.teardown(hours.close);
-  const untilThere = (...names: readonly string[]) =>
-    until(async () => (await machine.names()).join() === names.join());
-  hours.add(request());
-  await untilThere('2026-01-31T22.1-1.json');
-  machine.nowMs += minuteMs;
-  await untilThere('2026-01-31.jsonl', '2026-01-31T22.1-1.json');
-  machine.nowMs += hourMs;
-  await untilThere('2026-01-31.jsonl', '2026-01.jsonl');
-  machine.nowMs = Date.parse('2026-02-02T22:30Z');
-  hours.add(request());
-  await untilThere('2026-01-31.jsonl', '2026-01.jsonl', '2026-02-02T22.1-1.json');
-  machine.nowMs = Date.parse('2026-02-03T00:00Z');
-  await untilThere('2026-01.jsonl', '2026-02-02.jsonl', '2026-02.jsonl');
-  t.is(await machine.requests(), 2);
-  t.deepEqual(await machine.minutes('2026-02-02'), ['22:30 1']);
+  const service = await machine.start(1, { lateMs: 2_000 });
+  const other = machine.join(service.files);
+  other.add(request({ provider: 'late' }));
+  service.add(request());
+  machine.nowMs += 6_900;
+  await service.write();
+  t.deepEqual(await machine.steps(), []);
+  await other.handOver();
+  machine.nowMs += 100;
+  await service.write();
+  t.deepEqual(await machine.steps(), ['22:10:20 late 1', '22:10:20 p 1']);
+  other.add(request({ provider: 'later' }));
+  machine.nowMs += 20_000;
+  await service.write();
+  await other.handOver();
+  machine.nowMs += 10_000;
+  await service.write();
+  t.deepEqual((await machine.steps()).slice(2), ['22:10:45 later 1']);
+  t.is(await machine.requests(), 3);
+  for (let n = 0; n < 40; n += 1) {
+    other.add(request());
+    machine.nowMs += 5_000;
+  }
+  await other.handOver();
+  await service.close();
+  t.is(await machine.requests(), 43);
 });
 
 test('files of another form are ignored, and a folder that can not be written is warned of once', async (t) => {
@@ -528,18 +561,18 @@ test('files of another form are ignored, and a folder that can not be written is
 test('the last hour is kept in steps of 5 seconds with names, of all processes, across kills', async (t) => {
   const machine = await machineOf(t);
   const one = await machine.start(1);
-  const other = await machine.start(2);
+  const other = machine.join(one.files);
   one.add(request());
   one.add(request({ provider: 'q', namedClient: 'team' }));
   machine.nowMs += 4_999;
   one.add(request());
   other.add(request());
+  await other.handOver();
   await one.write();
   t.deepEqual(await machine.steps(), [], 'a step is written once it is over');
   machine.nowMs += 1;
   one.add(request());
   await one.write();
-  await other.write();
   t.deepEqual(await machine.steps(), ['22:10:20 p 3', '22:10:20 q 1']);
   t.deepEqual(await machine.steps('client'), ['22:10:20 null 3', '22:10:20 team 1']);
   await one.close();
@@ -549,10 +582,11 @@ test('the last hour is kept in steps of 5 seconds with names, of all processes, 
   machine.nowMs += hourMs - 1;
   t.deepEqual(await machine.steps(), ['22:10:25 p 1']);
   machine.nowMs += hourMs;
-  other.add(request());
-  await other.write();
+  const next = await machine.start(2);
+  next.add(request());
+  await next.write();
   machine.nowMs += hourMs;
-  await other.close();
+  await next.close();
   t.deepEqual(await machine.stepNames(), ['2026-02-01T00.jsonl'], 'older hours are removed');
 });
 

@@ -1,9 +1,10 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { handOverLines } from '../../../../../engine/features/history/files/hand-over-lines.ts';
 import { HistorySearch } from '../../../../../engine/features/history/files/search-history.ts';
-import { openHistoryFiles } from '../../../../../engine/features/history/files/write-history.ts';
+import { HistoryFiles } from '../../../../../engine/features/history/files/write-history.ts';
 import { recordLine } from '../../../../../engine/features/record/record-line.ts';
 import { RecordLines } from '../../../../../engine/features/record/record-lines.ts';
 
@@ -41,28 +42,15 @@ const request = (id: string, more: Partial<EndedRecord> = {}): EndedRecord => ({
   ...more,
 });
 
-/** The history of a process, which adds a line per request. */
-const openFiles = async (options: Omit<Parameters<typeof openHistoryFiles>[0], 'lines'>) => {
-  const lines = new RecordLines();
-  const files = await openHistoryFiles({ ...options, lines });
-  let n = 0;
-  const add = (record: EndedRecord): void => {
-    n += 1;
-    lines.add(n, options.nowMs(), recordLine(record, n, options.nowMs(), String));
-  };
-  return { ...files, lines, add };
-};
-
 const dayMs = 86_400_000;
 
-/** Processes that run, by number, in a folder; the clock is theirs. */
+/** A folder, and the clock of the processes that use it. */
 class Machine {
-  readonly alive = new Set<number>();
   readonly warnings: string[] = [];
   readonly folder: string;
   bounds = { days: 30, bytes: 1_000_000 };
   nowMs = Date.now();
-  #starts = 0;
+  #members = 0;
   readonly #search: HistorySearch;
 
   constructor(folder: string) {
@@ -70,19 +58,34 @@ class Machine {
     this.#search = new HistorySearch(folder);
   }
 
-  start(pid: number) {
-    this.#starts += 1;
-    this.alive.add(pid);
-    return openFiles({
-      folder: this.folder,
-      bounds: () => this.bounds,
-      log: { warn: (message) => void this.warnings.push(message) },
-      nowMs: () => this.nowMs,
-      isAlive: (other) => this.alive.has(other),
+  readonly #log = { warn: (message: string) => void this.warnings.push(message) };
+
+  /** A service: the process that writes. */
+  open(fileBytes = 2_000): HistoryFiles {
+    return new HistoryFiles({ folder: this.folder, log: this.#log, nowMs: () => this.nowMs, fileBytes });
+  }
+
+  /** A process of the service, which hands over a line per request. */
+  async start(files: HistoryFiles) {
+    this.#members += 1;
+    const member = this.#members;
+    const lines = new RecordLines();
+    const { folder } = this;
+    const keeper = files.keeperOf(member);
+    const handOver = await handOverLines({
+      ...{ folder, lines, keeper, bounds: () => this.bounds, log: this.#log },
       everyMs: 1_000_000,
-      fileBytes: 2_000,
-      process: { pid, startedAtMs: this.#starts },
     });
+    let n = 0;
+    const add = (record: EndedRecord): void => {
+      n += 1;
+      lines.add(n, this.nowMs, recordLine(record, n, this.nowMs, String));
+    };
+    const close = async (): Promise<void> => {
+      await handOver.close();
+      await files.leave(member);
+    };
+    return { ...handOver, add, close };
   }
 
   /** The ids that a search finds, page by page. */
@@ -114,7 +117,8 @@ const machineOf = async (t: ExecutionContext): Promise<Machine> => {
 
 test('requests of several processes and starts come back newest first, in pages of any size, each once', async (t) => {
   const machine = await machineOf(t);
-  const started = await Promise.all([1, 2, 3].map((pid) => machine.start(pid)));
+  const files = machine.open();
+  const started = await Promise.all([1, 2, 3].map(() => machine.start(files)));
   const ids: string[] = [];
   for (let n = 0; n < 60; n += 1) {
     // Several end within a millisecond.
@@ -142,14 +146,7 @@ test('a span is found by halves, and a file that was cut off or has foreign line
   const machine = await machineOf(t);
   machine.bounds = { days: 30, bytes: 100_000_000 };
   const first = machine.nowMs;
-  const history = await openFiles({
-    folder: machine.folder,
-    bounds: () => machine.bounds,
-    log: { warn: (message) => void machine.warnings.push(message) },
-    nowMs: () => machine.nowMs,
-    isAlive: () => true,
-    everyMs: 1_000_000,
-  });
+  const history = await machine.start(machine.open(4_000_000));
   for (let n = 0; n < 2_000; n += 1) {
     history.add(request(`r${n}`, { asked: 'x'.repeat(n % 200) }));
     machine.nowMs += 1;
@@ -173,13 +170,14 @@ test('a span is found by halves, and a file that was cut off or has foreign line
   );
 });
 
-test('age and size have bounds, and nothing that another process may still write is removed', async (t) => {
+test('age and size have bounds, and no file that is written is removed', async (t) => {
   const machine = await machineOf(t);
-  const idle = await machine.start(1);
+  const files = machine.open();
+  const idle = await machine.start(files);
   idle.add(request('idle'));
   await idle.write();
   machine.bounds = { days: 30, bytes: 10_000 };
-  const busy = await machine.start(2);
+  const busy = await machine.start(files);
   for (let n = 0; n < 200; n += 1) {
     machine.nowMs += 1;
     busy.add(request(`r${n}`));
@@ -188,11 +186,18 @@ test('age and size have bounds, and nothing that another process may still write
   const left = (await machine.ids()).split(' ');
   t.true(left.length < 60 && left.includes('r199') && left.includes('idle'), left.join());
   await busy.close();
-  machine.alive.delete(2);
   const old = new Date(machine.nowMs - 31 * dayMs);
   for (const name of await machine.names()) await utimes(join(machine.folder, name), old, old);
-  await machine.start(3);
+  await machine.start(files);
   t.is(await machine.ids(), 'idle');
+  machine.nowMs += dayMs;
+  const day = new Date(machine.nowMs - 31 * dayMs);
+  for (const name of await machine.names()) await utimes(join(machine.folder, name), day, day);
+  await files.tend();
+  t.is(await machine.ids(), '', 'a file of a day is closed, also without a request');
+  idle.add(request('more'));
+  await idle.write();
+  t.is(await machine.ids(), 'more');
   await idle.clear();
   t.is(await machine.ids(), '');
   idle.add(request('later'));
@@ -202,19 +207,33 @@ test('age and size have bounds, and nothing that another process may still write
   idle.add(request('none'));
   await idle.close();
   t.is(await machine.ids(), 'later');
-  await machine.start(1);
+  await machine.start(files);
   t.is(await machine.ids(), '', 'what is no longer to be kept is removed');
+});
+
+test('a disk that refuses is warned of once, and nothing that waits is lost', async (t) => {
+  const machine = await machineOf(t);
+  await writeFile(machine.folder, 'a file');
+  const one = await machine.start(machine.open());
+  one.add(request('a'));
+  await one.write();
+  one.add(request('b'));
+  await one.write();
+  t.deepEqual(machine.warnings, ["the history of requests can't be kept on disk"]);
+  await rm(machine.folder);
+  await one.close();
+  t.is(await machine.ids(), 'b a');
 });
 
 test('a folder in the place of a file fails no search and no cleaning', async (t) => {
   const machine = await machineOf(t);
-  const one = await machine.start(1);
+  const files = machine.open();
+  const one = await machine.start(files);
   one.add(request('kept'));
   await one.close();
   await mkdir(join(machine.folder, '1.1-1.jsonl', 'in'), { recursive: true });
   t.is(await machine.ids(), 'kept');
-  machine.alive.delete(1);
-  const two = await machine.start(2);
+  const two = await machine.start(files);
   await two.clear();
   await two.close();
   t.is(await machine.ids(), '');

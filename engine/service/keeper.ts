@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { ClientUsageFile, type ClientUsageKeeper } from '../features/clients/usage-files.ts';
+import { historyFolder } from '../features/history/files/file-names.ts';
+import { HistoryFiles, type HistoryKeeper } from '../features/history/files/write-history.ts';
+import { UsageFiles, type UsageKeeper, usageFolder } from '../features/usage/bucket-files.ts';
+import { handOverMs } from '../features/usage/open-usage.ts';
+import type { AppLog } from '../observe/log/logs.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
+
+/** Keeps what the requests of one process leave. */
+export interface Keeper {
+  readonly history: HistoryKeeper;
+  readonly usage: UsageKeeper;
+  readonly clients: ClientUsageKeeper;
+  /** Writes what all processes have handed over. */
+  readonly flush: () => Promise<void>;
+}
+
+/** A process whose requests are kept. */
+export interface KeptMember extends Keeper {
+  /** The process has ended. */
+  readonly leave: () => void;
+}
+
+/** What is kept of requests. One process of the service writes it. */
+export interface Records {
+  /** Begins to keep the requests of a process. */
+  readonly join: () => KeptMember;
+  /** Writes what is left. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+interface RecordsOptions {
+  /** The service's folder. */
+  readonly home: string;
+  readonly log: Pick<AppLog, 'warn'>;
+  /** Milliseconds since 1970. */
+  readonly nowMs?: () => number;
+  /** The same, of a clock that never goes back. */
+  readonly steadyNowMs?: () => number;
+}
+
+/** Milliseconds between writes: with the time between hand-overs, what a killed service loses at most. */
+const writeMs = 3_000;
+
+/** How long after its end a step's counts may come from another process, in milliseconds. */
+const lateMs = handOverMs + 500;
+
+/** Opens the files of requests, usage and clients in the service's folder. */
+export const openRecords = ({
+  home,
+  log,
+  nowMs = Date.now,
+  steadyNowMs = steadyClock.nowMs,
+}: RecordsOptions): Records => {
+  const members = new Set<number>();
+  let joined = 0;
+  const history = new HistoryFiles({ folder: historyFolder(home), log, nowMs });
+  const usage = new UsageFiles({
+    folder: usageFolder(home),
+    log,
+    nowMs,
+    lateMs: () => (joined > 1 ? lateMs : 0),
+  });
+  const clients = new ClientUsageFile({ folder: join(home, 'usage'), log, nowMs: steadyNowMs });
+  void usage.tidy();
+  const write = async (): Promise<void> => {
+    await Promise.all([usage.write(), clients.write()]);
+  };
+  const timer = setInterval(() => {
+    void write();
+    void history.tend();
+  }, writeMs).unref();
+  return {
+    join() {
+      joined += 1;
+      const member = joined;
+      members.add(member);
+      return {
+        history: history.keeperOf(member),
+        usage,
+        clients: {
+          add: async (used) => ({ all: await clients.add(used), restates: Math.min(...members) === member }),
+        },
+        flush: write,
+        leave() {
+          members.delete(member);
+          void history.leave(member);
+        },
+      };
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all([usage.close(), clients.write(), history.close()]);
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import type { Keeper } from '../keeper.ts';
+import type { Kept, PeerResult } from './ipc-messages.ts';
+
+type KeepResult = Extract<PeerResult, { readonly kind: 'keep' }>;
+
+/** A keeper that is reached through calls to the supervisor. */
+export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>): Keeper => {
+  const hand = async (kept: Kept): Promise<KeepResult> => {
+    const result = await call(kept);
+    if (result?.kind === 'keep') return result;
+    throw new Error((result?.kind === 'failed' && result.problem) || 'The supervisor does not answer.');
+  };
+  return {
+    history: {
+      bound: async ({ days, bytes }) => void (await hand({ what: 'bounds', days, bytes })),
+      append: async ({ lines, firstMs }) => void (await hand({ what: 'lines', lines, firstMs })),
+      clear: async () => void (await hand({ what: 'clear' })),
+    },
+    usage: { take: async (stepMs, rows) => void (await hand({ what: 'usage', stepMs, rows: [...rows] })) },
+    clients: {
+      async add(used) {
+        const { all, restates = false } = await hand({ what: 'clients', used });
+        if (!all) throw new Error('The supervisor keeps no usage of clients.');
+        return { all, restates };
+      },
+    },
+    flush: async () => void (await hand({ what: 'flush' })),
+  };
+};
+
+/** Hands what came from a process to its keeper. */
+export const keep = async (keeper: Keeper, kept: Kept): Promise<KeepResult> => {
+  switch (kept.what) {
+    case 'bounds':
+      await keeper.history.bound(kept);
+      break;
+    case 'lines':
+      await keeper.history.append(kept);
+      break;
+    case 'clear':
+      await keeper.history.clear();
+      break;
+    case 'usage':
+      await keeper.usage.take(kept.stepMs, kept.rows);
+      break;
+    case 'clients':
+      return { kind: 'keep', ...(await keeper.clients.add(kept.used)) };
+    case 'flush':
+      await keeper.flush();
+      break;
+    default:
+      return kept satisfies never;
+  }
+  return { kind: 'keep' };
+};
+
+/** The message with its lines as text, since channels between processes carry no bytes. */
+export const asText = (kept: Kept): Kept =>
+  kept.what === 'lines' && typeof kept.lines !== 'string'
+    ? { ...kept, lines: Buffer.from(kept.lines.buffer, kept.lines.byteOffset, kept.lines.length).toString() }
+    : kept;
