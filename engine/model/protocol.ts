@@ -165,10 +165,10 @@ export interface UpstreamProtocol {
    */
   readonly mayReason?: (body: JsonObject) => boolean;
   /**
-   * The usage of a whole reply that surely is one, as nearly all are; `undefined` if it has another form or may hold a failure. Saves
-   * passed-through answers their decoding. Absent: all are decoded.
+   * The usage of a whole reply that surely is one, as nearly all are; `undefined` if it has another form, may hold a failure, or, with
+   * `mayReason`, reasoning. Saves passed-through answers their decoding. Absent: all are decoded.
    */
-  readonly plainUsage?: (body: JsonObject) => Usage | undefined;
+  readonly plainUsage?: (body: JsonObject, mayReason: boolean) => Usage | undefined;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */

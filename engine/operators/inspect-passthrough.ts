@@ -133,7 +133,7 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
   const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
   const list = isList ? body : undefined;
   const mayReason = plan.upstream.mayReason?.(clientBody) ?? false;
-  const plain = body && !mayReason ? plan.upstream.plainUsage?.(body) : undefined;
+  const plain = body && plan.upstream.plainUsage?.(body, mayReason);
   if (plain) return { usage: mergeUsage({}, plausibleUsage(plain)), list };
   const events = body
     ? plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
