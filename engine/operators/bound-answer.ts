@@ -1,10 +1,10 @@
-import { Buffer } from 'node:buffer';
 import { Observable } from 'rxjs';
 import type { Limits } from '../config/schema.ts';
 import type { Answered } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
+import { RecordCutter } from '../model/wire/sse.ts';
 import { inStep } from '../runtime/loop-watch.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
@@ -81,63 +81,6 @@ const exceedsMemory = (maxBytes: number): Fault => ({
 });
 
 /**
- * Counts the bytes of the stream's current, incomplete record. A record ends in an empty line; lines end in LF, CRLF or CR.
- * Searches chunks with native functions, which cost far less than a loop over bytes. Source: HTML standard, "Server-sent events".
- */
-export class RecordBound {
-  /** Bytes since the last empty line. */
-  pendingBytes = 0;
-  /** The bytes so far end in a line end; a further line end makes an empty line. */
-  #afterLineEnd = false;
-  /** The last byte was CR; a following LF belongs to the same line end. */
-  #afterCr = false;
-
-  add(chunk: Uint8Array): void {
-    const { length } = chunk;
-    // Most chunks end with their last record.
-    if (chunk[length - 1] === lineFeed && chunk[length - 2] === lineFeed) {
-      this.pendingBytes = 0;
-      this.#afterLineEnd = true;
-      this.#afterCr = false;
-      return;
-    }
-    // Skips the LF of a CRLF that is split between two chunks.
-    const from = this.#afterCr && chunk[0] === lineFeed ? 1 : 0;
-    this.#afterCr = chunk[length - 1] === carriageReturn;
-    if (from === length) {
-      this.pendingBytes += length;
-      return;
-    }
-    const gap = lastGap(chunk, this.#afterLineEnd ? from : -1);
-    this.pendingBytes = gap < 0 ? this.pendingBytes + length : length - gap;
-    this.#afterLineEnd = isLineEnd(chunk[length - 1]);
-  }
-}
-
-export const lineFeed = 10;
-export const carriageReturn = 13;
-
-export const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
-
-const doubleLf = Buffer.from('\n\n');
-/** The start of an empty line where lines end in CRLF. */
-const lfCr = Buffer.from('\n\r');
-const doubleCr = Buffer.from('\r\r');
-
-/** The offset after the last empty line, else -1. `lineStart`: offset at which a line begins, else -1. */
-const lastGap = (chunk: Uint8Array, lineStart: number): number => {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  const hasCr = bytes.includes(carriageReturn);
-  const at = Math.max(
-    bytes.lastIndexOf(doubleLf),
-    hasCr ? bytes.lastIndexOf(lfCr) : -1,
-    hasCr ? bytes.lastIndexOf(doubleCr) : -1,
-  );
-  if (at >= 0) return at + 2;
-  return lineStart >= 0 && isLineEnd(chunk[lineStart]) ? lineStart + 1 : -1;
-};
-
-/**
  * The most objects and lists in one record or whole reply: those of a long answer with the probabilities of all its tokens. Braces and
  * brackets in texts count, too. Parsing more would keep the event loop from other requests.
  */
@@ -180,7 +123,7 @@ export const boundReply =
     replyBytes,
   }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
   (answered) => {
-    const record = answered.answer.streamed ? new RecordBound() : undefined;
+    const record = answered.answer.streamed ? new RecordCutter() : undefined;
     const collected = isCollected(answered);
     const held = new HeldAnswer(
       answered.answerMemory,
@@ -192,7 +135,7 @@ export const boundReply =
       next(chunk) {
         bytes += chunk.length;
         if (collected && bytes > replyBytes) throw tooLarge("The upstream's answer", replyBytes, 'replyBytes');
-        record?.add(chunk);
+        record?.take(chunk);
         if (record && record.pendingBytes > recordBytes) {
           throw tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes');
         }

@@ -227,7 +227,7 @@ class StreamDecoder {
 
 /** Reads the chunks of a passing answer. */
 interface PassThroughReader {
-  readonly next: (chunk: Uint8Array) => void;
+  readonly next: (chunk: Buffer) => void;
   readonly complete: () => void;
 }
 
@@ -320,18 +320,12 @@ const streamUsage = ({ plan, context }: Answered, { head, tail }: HeadAndTail): 
   const eventsIn = (records: readonly SseRecord[]) => runWhole(plan.upstream.decodeStream, own, records);
   if (!tail.cut) return usageOf(eventsIn(recordsIn(tail.bytes)));
   const start = recordsIn(head);
-  const last = recordsIn(fromRecord(tail.bytes));
+  const last = recordsIn(tail.bytes);
   for (let from = 0; from < last.length; from += 1) {
     const events = eventsIn([...start.slice(0, 1), ...last.slice(from)]);
     if (events.at(-1)?.type === 'message-stop') return mergeUsage(usageOf(eventsIn(start)), usageOf(events));
   }
   return usageOf(eventsIn(start));
-};
-
-/** The bytes from the first record that begins in them. */
-const fromRecord = (bytes: Buffer): Uint8Array => {
-  const gaps = ['\n\n', '\r\n\r\n'].map((gap) => bytes.indexOf(gap)).filter((at) => at >= 0);
-  return gaps.length === 0 ? bytes : bytes.subarray(Math.min(...gaps));
 };
 
 const usageOf = (events: readonly ModelEvent[]): Usage =>

@@ -2,25 +2,21 @@ import { Buffer } from 'node:buffer';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
-import { closeBrace, parseJson } from '../model/json/json.ts';
+import { parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { readSseRecords } from '../model/wire/sse.ts';
-import { carriageReturn, isLineEnd, lineFeed } from './bound-answer.ts';
+import { RecordCutter, readSseRecords, recordEnd, recordStart } from '../model/wire/sse.ts';
 import type { EndState } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
 const maxHeldBytes = 1024 * 1024;
 
-/** Cuts a stream's chunks at the ends of records: after empty lines. Lines end in LF, CRLF or CR. */
+/** Holds the bytes of a stream's incomplete record, up to a bound. */
 export class WholeRecords {
   readonly #maxHeld: number;
+  readonly #cutter = new RecordCutter();
   #held: Buffer[] = [];
-  #heldBytes = 0;
-  /** The stream's last two bytes so far: an empty line may be split between chunks. */
-  #last = -1;
-  #secondLast = -1;
   /** Part of the current record has passed, since it is too long to be held. */
   isLong = false;
 
@@ -32,15 +28,20 @@ export class WholeRecords {
   take(chunk: Uint8Array): Buffer | undefined {
     if (chunk.length === 0) return undefined;
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const end = lastRecordEnd(bytes, this.#last);
-    this.#secondLast = bytes[bytes.length - 2] ?? this.#last;
-    this.#last = bytes[bytes.length - 1] ?? -1;
-    if (end < 0) return this.#withoutEnd(bytes);
-    const whole = this.#join(bytes.subarray(0, end));
-    this.isLong = false;
-    this.#held = end < bytes.length ? [bytes.subarray(end)] : [];
-    this.#heldBytes = bytes.length - end;
-    return whole;
+    const end = this.#cutter.take(bytes);
+    if (end >= 0) {
+      const whole = this.#join(bytes.subarray(0, end));
+      this.isLong = false;
+      this.#held = end < bytes.length ? [bytes.subarray(end)] : [];
+      return whole;
+    }
+    if (this.isLong) return bytes;
+    this.#held.push(bytes);
+    if (this.#cutter.pendingBytes <= this.#maxHeld) return undefined;
+    const { held } = this;
+    this.isLong = true;
+    this.#held = [];
+    return held;
   }
 
   /** The bytes of the incomplete record. */
@@ -48,64 +49,15 @@ export class WholeRecords {
     return Buffer.concat(this.#held);
   }
 
-  /** Judging by its last bytes, the long record lacks only its empty line. */
+  /** The long record lacks only its empty line, as it seems. */
   get looksWhole(): boolean {
-    return this.#last === closeBrace || (isLineEnd(this.#last) && this.#secondLast === closeBrace);
-  }
-
-  #withoutEnd(bytes: Buffer): Buffer | undefined {
-    if (this.isLong) return bytes;
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes <= this.#maxHeld) return undefined;
-    const start = this.held;
-    this.isLong = true;
-    this.#held = [];
-    this.#heldBytes = 0;
-    return start;
+    return this.#cutter.looksWhole;
   }
 
   #join(bytes: Buffer): Buffer {
     return this.#held.length === 0 ? bytes : Buffer.concat([...this.#held, bytes]);
   }
 }
-
-/** The first two bytes of an empty line: the previous line's end and its own. */
-const emptyLines = ['\n\n', '\n\r', '\r\r'].map((text) => Buffer.from(text));
-const plainEmptyLines = emptyLines.slice(0, 1);
-
-const emptyLinesIn = (bytes: Buffer): readonly Buffer[] =>
-  bytes.includes(carriageReturn) ? emptyLines : plainEmptyLines;
-
-/** The offset after the empty line that begins at `at`. */
-const afterEmptyLine = (bytes: Buffer, at: number): number =>
-  bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed ? at + 3 : at + 2;
-
-/** The offset after the last empty line, else -1. `before`: the byte before these. */
-const lastRecordEnd = (bytes: Buffer, before: number): number => {
-  const { length } = bytes;
-  // Most chunks end with their last record.
-  if (bytes[length - 1] === lineFeed && bytes[length - 2] === lineFeed) return length;
-  let end = -1;
-  for (const line of emptyLinesIn(bytes)) {
-    const at = bytes.lastIndexOf(line);
-    if (at >= 0) end = Math.max(end, afterEmptyLine(bytes, at));
-  }
-  if (end >= 0) return end;
-  const [first] = bytes;
-  const isEmptyLine = before === lineFeed ? isLineEnd(first) : before === carriageReturn && first === carriageReturn;
-  return isEmptyLine ? afterEmptyLine(bytes, -1) : -1;
-};
-
-/** The offset after the next empty line from `from` on, else the bytes' length. */
-const nextRecord = (bytes: Buffer, from: number): number => {
-  let first = -1;
-  for (const line of emptyLinesIn(bytes)) {
-    const at = bytes.indexOf(line, from);
-    if (at >= 0 && (first < 0 || at < first)) first = at;
-  }
-  return first < 0 ? bytes.length : afterEmptyLine(bytes, first);
-};
 
 /**
  * Forwards a stream in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
@@ -159,7 +111,7 @@ export class RecordForwarder {
     }
     if (this.#longIsTerminal) {
       this.state = 'ended';
-      return bytes.subarray(0, nextRecord(bytes, 0));
+      return bytes.subarray(0, recordEnd(bytes, 0));
     }
     const text = bytes.toString('latin1');
     return this.#ends.marker.test(text) || this.#unasked?.marker.test(text) ? this.#upToEnd(bytes) : bytes;
@@ -174,7 +126,7 @@ export class RecordForwarder {
     let start = 0;
     let from = 0;
     while (from < bytes.length && this.state !== 'ended') {
-      const to = nextRecord(bytes, from);
+      const to = recordEnd(bytes, from);
       const read = this.#read(bytes.subarray(from, to));
       if (read?.meaning === 'fault') {
         this.state = 'ended';
@@ -299,7 +251,7 @@ export class StreamTail {
     const spare = all.length - this.#minBytes;
     if (spare <= 0) return 0;
     let from = all.length;
-    for (let records = 0; records < wholeRecords && from > 0; records += 1) from = gapBefore(all, from);
+    for (let records = 0; records < wholeRecords && from > 0; records += 1) from = recordStart(all, from);
     if (from > 0 || all.length <= this.#maxBytes) return Math.min(from, spare);
     this.#overflow(this);
     return spare;
@@ -309,14 +261,3 @@ export class StreamTail {
 const minBuffer = 4 * 1024;
 /** The last record may be followed by a `[DONE]` mark and a comment. */
 const wholeRecords = 4;
-
-/** The offset of the last empty line that ends before `offset`; 0 if there is none. */
-const gapBefore = (bytes: Buffer, offset: number): number => {
-  if (offset < 3) return 0;
-  let at = bytes.lastIndexOf(lineFeed, offset - 3);
-  while (at > 0 && !beginsGap(bytes, at)) at = bytes.lastIndexOf(lineFeed, at - 1);
-  return Math.max(at, 0);
-};
-
-const beginsGap = (bytes: Buffer, at: number): boolean =>
-  bytes[at + 1] === lineFeed || (bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed);

@@ -360,27 +360,20 @@ export class SignatureWatch {
 const maxHeldBytes = 64 << 10;
 
 /**
- * Passes chunks on from the first that holds `marker`, with those before it. If the marker doesn't occur in the first
- * `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `marker` all chunks pass.
+ * Passes chunks of whole records on from the first that holds `marker`, with those before it. If the marker doesn't occur in the
+ * first `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `marker` all chunks pass.
  */
-export const awaitMarker = (
-  marker: string | undefined,
-  pass: (chunk: Uint8Array) => void,
-): ((chunk: Uint8Array) => void) => {
+export const awaitMarker = (marker: string | undefined, pass: (chunk: Buffer) => void): ((chunk: Buffer) => void) => {
   if (marker === undefined) return pass;
-  const needle = Buffer.from(marker);
-  let held: Uint8Array[] = [];
+  let held: Buffer[] = [];
   let heldBytes = 0;
   let found = false;
-  let tail: Uint8Array = new Uint8Array(0);
   return (chunk) => {
     if (found) return pass(chunk);
     if (heldBytes > maxHeldBytes) return;
     held.push(chunk);
     heldBytes += chunk.length;
-    const seam = Buffer.concat([tail, chunk.subarray(0, needle.length)]);
-    found = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).includes(needle) || seam.includes(needle);
-    tail = Buffer.concat([tail, chunk.subarray(-needle.length)]).subarray(-needle.length);
+    found = chunk.includes(marker);
     if (found) for (const one of held) pass(one);
     if (found || heldBytes > maxHeldBytes) held = [];
   };

@@ -96,7 +96,6 @@ const forTests: readonly string[] = [
   'engine/features/telemetry/span-queue.ts batchMs',
   'engine/features/telemetry/span-queue.ts maxBatchSpans',
   'engine/features/telemetry/span-queue.ts maxQueuedSpans',
-  'engine/operators/bound-answer.ts RecordBound',
   'engine/operators/signatures.ts SignatureWatch',
   'engine/operators/signatures.ts reconcileSignatures',
   'engine/operators/decode.ts parseBody',

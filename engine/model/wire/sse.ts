@@ -1,5 +1,6 @@
+import { Buffer } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { isJsonObject, parseJson } from '../json/json.ts';
+import { closeBrace, isJsonObject, parseJson } from '../json/json.ts';
 import { machine } from '../machine.ts';
 import type { SseRecord } from '../protocol.ts';
 
@@ -142,3 +143,87 @@ export const recordType = ({ event, data }: SseRecord): string | undefined => {
 
 /** Nearly all records start with their type. */
 const leadingType = /^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/;
+
+/**
+ * Finds where the records of a stream end, chunk by chunk, at any split: after an empty line. Lines end in LF, CRLF or CR. Keeps two
+ * bytes and a count, and searches chunks with native functions, which cost far less than a loop over bytes.
+ */
+export class RecordCutter {
+  /** Bytes since the end of the last whole record. */
+  pendingBytes = 0;
+  #last = -1;
+  #secondLast = -1;
+
+  /** The offset at which the last whole record in the chunk ends; -1 if none ends in it. */
+  take(chunk: Uint8Array): number {
+    const { length } = chunk;
+    if (length === 0) return -1;
+    const last = chunk[length - 1] ?? -1;
+    const secondLast = chunk[length - 2] ?? this.#last;
+    // Most chunks end with their last record.
+    const end = last === lineFeed && secondLast === lineFeed ? length : lastEnd(bufferOf(chunk), this.#last);
+    this.#last = last;
+    this.#secondLast = secondLast;
+    this.pendingBytes = end < 0 ? this.pendingBytes + length : length - end;
+    return end;
+  }
+
+  /** Judging by its last bytes, the incomplete record lacks only its empty line. */
+  get looksWhole(): boolean {
+    return this.#last === closeBrace || (isLineEnd(this.#last) && this.#secondLast === closeBrace);
+  }
+}
+
+/** The offset at which the record that begins at `from` ends; the bytes' length if it is incomplete. */
+export const recordEnd = (bytes: Buffer, from: number): number => {
+  let first = -1;
+  for (const line of emptyLinesIn(bytes)) {
+    const at = bytes.indexOf(line, from);
+    if (at >= 0 && (first < 0 || at < first)) first = at;
+  }
+  return first < 0 ? bytes.length : afterEmptyLine(bytes, first);
+};
+
+/**
+ * The offset at which the record begins that ends at `to`, or before the line ends there; 0 if it began earlier. Lines that end in CR
+ * alone aren't told apart.
+ */
+export const recordStart = (bytes: Buffer, to: number): number => {
+  let end = to;
+  while (isLineEnd(bytes[end - 1])) end -= 1;
+  let at = end > 0 ? bytes.lastIndexOf(lineFeed, end - 1) : 0;
+  while (at > 0 && !endsEmptyLine(bytes, at)) at = bytes.lastIndexOf(lineFeed, at - 1);
+  return at > 0 ? at + 1 : 0;
+};
+
+/** Whether the line is empty that ends in the line feed at `at`. */
+const endsEmptyLine = (bytes: Buffer, at: number): boolean =>
+  isLineEnd(bytes[bytes[at - 1] === carriageReturn ? at - 2 : at - 1]);
+
+/** The offset after the last empty line, else -1. `before`: the byte before these. */
+const lastEnd = (bytes: Buffer, before: number): number => {
+  let at = -1;
+  for (const line of emptyLinesIn(bytes)) at = Math.max(at, bytes.lastIndexOf(line));
+  if (at >= 0) return afterEmptyLine(bytes, at);
+  const [first] = bytes;
+  const isEmptyLine = before === lineFeed ? isLineEnd(first) : before === carriageReturn && first === carriageReturn;
+  return isEmptyLine ? afterEmptyLine(bytes, -1) : -1;
+};
+
+/** The offset after the empty line that begins at `at`. */
+const afterEmptyLine = (bytes: Buffer, at: number): number =>
+  bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed ? at + 3 : at + 2;
+
+/** The first two bytes of an empty line: the previous line's end and its own. */
+const emptyLines = ['\n\n', '\n\r', '\r\r'].map((text) => Buffer.from(text));
+const plainEmptyLines = emptyLines.slice(0, 1);
+
+const emptyLinesIn = (bytes: Buffer): readonly Buffer[] =>
+  bytes.includes(carriageReturn) ? emptyLines : plainEmptyLines;
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

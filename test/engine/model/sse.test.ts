@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { runWhole } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
-import { readSseRecords } from '../../../engine/model/wire/sse.ts';
+import { RecordCutter, readSseRecords, recordEnd, recordStart } from '../../../engine/model/wire/sse.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
 import { recordingsOf } from '../../support/upstreams/recordings.ts';
@@ -116,4 +116,65 @@ test(`R5 ${splits} random splits of each recording, and all of one byte, give th
     }
   }
   t.true(recordings.length > 50);
+});
+
+/** Bytes after the last empty line, however the text is split. */
+const openCases: readonly (readonly [string, string, number])[] = [
+  ['nothing ended', 'data: a', 7],
+  ['one ended', 'data: a\n\n', 0],
+  ['the next one has begun', 'data: a\n\ndata: bc', 8],
+  ['lines without an empty one', 'data: a\ndata: b\n', 16],
+  ['CRLF without an empty line', 'data: a\r\ndata: b\r\n', 18],
+  ['CRLF', 'data: a\r\n\r\nxy', 2],
+  ['CR', 'data: a\r\rxy', 2],
+  ['CR without an empty line', 'data: a\rxy', 10],
+  ['LF, then CRLF', 'data: a\n\r\nxy', 2],
+];
+
+for (const [title, text, pending] of openCases) {
+  test(`what is left of a record: ${title}`, (t) => {
+    const bytes = Buffer.from(text);
+    const crossing = (cuts: readonly number[]): number => {
+      const cutter = new RecordCutter();
+      for (const [index, cut] of cuts.entries()) cutter.take(bytes.subarray(cut, cuts[index + 1] ?? bytes.length));
+      return cutter.pendingBytes;
+    };
+    const single = Array.from(bytes, (_, index) => index);
+    // The line feed of a CRLF may be counted with what follows it.
+    for (const cuts of [[0], single, ...single.slice(1).map((cut) => [0, cut])]) {
+      const counted = crossing(cuts);
+      t.true(counted >= pending && counted <= pending + 1, `${cuts}: ${counted}`);
+    }
+  });
+}
+
+test('a line end split between two chunks isn’t an empty line', (t) => {
+  const cutter = new RecordCutter();
+  for (let line = 0; line < 100; line += 1) for (const chunk of ['data: a\r', '\n']) cutter.take(Buffer.from(chunk));
+  t.is(cutter.pendingBytes, 900);
+});
+
+test('records are found from either side, at the ends that a line by line reading finds', (t) => {
+  const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', '\r\r', '\r', 'żółw'), {
+    maxLength: 40,
+  });
+  fc.assert(
+    fc.property(text, (pieces) => {
+      const all = Buffer.from(`${pieces.join('')}z`);
+      const whole = all.toString('latin1');
+      const expected = [...whole.matchAll(/(?:\r\n|(?<!\r)\n|\r(?!\n)){2,}/g)].map(
+        ({ index, 0: gap }) => index + gap.length,
+      );
+      const ends = new Set<number>();
+      // A further empty line may belong to the next record.
+      for (let at = recordEnd(all, 0); at < all.length; at = recordEnd(all, at)) {
+        ends.add(at + (/^[\r\n]*/.exec(whole.slice(at))?.[0].length ?? 0));
+      }
+      t.deepEqual([...ends], expected);
+      const starts: number[] = [];
+      for (let at = recordStart(all, all.length); at > 0; at = recordStart(all, at)) starts.unshift(at);
+      if (!/\r(?!\n)/.test(whole)) t.deepEqual(starts, expected);
+    }),
+    { numRuns: 2_000 },
+  );
 });
