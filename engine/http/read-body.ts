@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
-import { backslash, openBrace, openBracket, quote } from '../model/json/json.ts';
+import { JsonBytes, openBrace, openBracket, quote } from '../model/json/json.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
@@ -247,24 +247,13 @@ const exceedsMemory = (maxBytes: number): Fault => ({
 /** Counts the arrays and objects in JSON text without parsing it. Linear; meaningless for other input. */
 export const countNodes = (body: Uint8Array): number => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const json = new JsonBytes(bytes);
   let nodes = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
+  let at = 0;
+  while (at >= 0 && at < bytes.length) {
     const byte = bytes[at];
     if (byte === openBracket || byte === openBrace) nodes += 1;
-    else if (byte === quote) {
-      at = stringEnd(bytes, at);
-      if (at < 0) return nodes;
-    }
+    at = byte === quote ? json.stringEnd(at) : at + 1;
   }
   return nodes;
-};
-
-/** Index of the closing quote of the string that starts at `from`; -1 if there is none. */
-const stringEnd = (bytes: Buffer, from: number): number => {
-  for (let at = bytes.indexOf(quote, from + 1); at >= 0; at = bytes.indexOf(quote, at + 1)) {
-    let escapes = at;
-    while (bytes[escapes - 1] === backslash) escapes -= 1;
-    if ((at - escapes) % 2 === 0) return at;
-  }
-  return -1;
 };

@@ -217,6 +217,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/, ':', many(' '), 'a'),
     foreign(/[eE]/),
   ],
+  'engine/model/json/json-pieces.ts': [foreign(/^\\u[\da-f]{4}$/i)],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/models/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
@@ -522,11 +523,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'transformers/formats/openrouter.ts': [foreign(/^claude-/)],
   'transformers/tooluse/json-string-text.ts': [
-    foreign(/[\ud800-\udbff]$/),
     foreign(/^"\s*,\s*"(?:[^"\\]|\\.)*"\s*:/s, '" , "', many('a')),
     foreign(/^"[\s}]*$/, '"', many(' '), 'a'),
     foreign(/^"\s*,\s*(?:"(?:[^"\\]|\\.)*(?:\\|"\s*)?)?$/s, '" ,', many(' '), '😀'),
-    foreign(/^\\u[\da-f]{4}$/i),
   ],
   'transformers/tooluse/other-response.ts': [
     foreign(/^\s*\{\s*(?:\w+|"\w+"|'\w+')\s*:\s*(["'])/, ' {', many(' '), '\n'),

@@ -1,12 +1,13 @@
+import { colon, comma, openBrace, openBracket, quote } from '../../engine/model/json/json.ts';
+import { JsonPosition } from '../../engine/model/json/json-pieces.ts';
+
 /**
  * Finds the start of one member's string value in a JSON object, from arbitrary pieces. Members of nested objects
  * don't count. Invalid JSON is read as far as possible.
  */
 export class MemberFinder {
   readonly #name: string;
-  #depth = 0;
-  #inString = false;
-  #escaped = false;
+  readonly #position = new JsonPosition();
   /** A string at this position is a key. */
   #keyDue = false;
   #key = '';
@@ -20,44 +21,28 @@ export class MemberFinder {
    * that.
    */
   find(piece: string): number {
+    const position = this.#position;
     for (let at = 0; at < piece.length; at += 1) {
-      const letter = piece.charAt(at);
-      if (this.#inString) this.#readString(letter);
-      else if (letter !== '"') this.#readOutside(letter);
-      else if (this.#depth === 1 && !this.#keyDue && this.#key === this.#name) return at + 1;
-      else {
-        this.#inString = true;
-        if (this.#keyDue) this.#key = '';
-      }
+      const code = piece.charCodeAt(at);
+      const inside = position.inString;
+      const opens = code === quote && !inside;
+      if (opens && position.depth === 1 && !this.#keyDue && this.#key === this.#name) return at + 1;
+      position.read(code);
+      if (opens) this.#key = this.#keyDue ? '' : this.#key;
+      else if (!inside) this.#readOutside(code);
+      else if (this.#keyDue && position.inString) this.#key += piece.charAt(at);
     }
     return -1;
   }
 
-  #readString(letter: string): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (letter === '\\') this.#escaped = true;
-    else if (letter === '"') {
-      this.#inString = false;
-      return;
-    }
-    if (this.#keyDue) this.#key += letter;
-  }
-
-  #readOutside(letter: string): void {
-    switch (letter) {
-      case '{':
-      case '[':
-        this.#depth += 1;
-        this.#keyDue = this.#depth === 1 && letter === '{';
+  #readOutside(code: number): void {
+    switch (code) {
+      case openBrace:
+      case openBracket:
+      case comma:
+        this.#keyDue = this.#position.depth === 1 && code !== openBracket;
         break;
-      case '}':
-      case ']':
-        this.#depth -= 1;
-        break;
-      case ',':
-        this.#keyDue = this.#depth === 1;
-        break;
-      case ':':
+      case colon:
         this.#keyDue = false;
         break;
     }

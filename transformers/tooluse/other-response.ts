@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, parseJson, writeJson } from '../../engine/model/json/json.ts';
 import { responseMember } from './exit-tool.ts';
-import { JsonStringText } from './json-string-text.ts';
+import { jsonStringText } from './json-string-text.ts';
 
 /** The reply in arguments without `"response":"…"`: models use other names, other shapes, or plain text. */
 export const otherResponse = (json: string): string => {
@@ -29,7 +29,7 @@ const brokenText = (json: string): string => {
   const opening = /^\s*\{\s*(?:\w+|"\w+"|'\w+')\s*:\s*(["'])/.exec(json);
   if (!opening) return `{"${responseMember}":"`.startsWith(json.replace(/\s+/g, '')) ? '' : json;
   const rest = json.slice(opening[0].length);
-  if (opening[1] === '"') return new JsonStringText().push(rest);
+  if (opening[1] === '"') return jsonStringText().push(rest);
   const inner = rest.trimEnd();
   const whole = inner.endsWith('}') ? inner.slice(0, -1).trimEnd() : inner;
   return whole.endsWith("'") ? whole.slice(0, -1) : rest;

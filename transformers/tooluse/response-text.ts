@@ -1,12 +1,12 @@
 import { responseMember } from './exit-tool.ts';
-import { JsonStringText } from './json-string-text.ts';
+import { jsonStringText } from './json-string-text.ts';
 import { MemberFinder } from './member-finder.ts';
 import { otherResponse } from './other-response.ts';
 
 /** Reads the reply from the exit tool's arguments, `{"response":"…"}`, as they arrive. */
 export class ResponseText {
   readonly #finder = new MemberFinder(responseMember);
-  readonly #text = new JsonStringText();
+  readonly #text = jsonStringText();
   /** All input before the reply's text. */
   readonly #held: string[] = [];
   #begun = false;

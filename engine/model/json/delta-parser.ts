@@ -1,4 +1,14 @@
-import { closeBrace, type Json, type JsonDraft, type JsonObject, parseJson, quote, stringEnd } from './json.ts';
+import {
+  closeBrace,
+  isDigit,
+  type Json,
+  type JsonDraft,
+  type JsonObject,
+  parseJson,
+  quote,
+  stringEnd,
+  zero,
+} from './json.ts';
 
 /**
  * Parses the frequent records of one stream faster than `JSON.parse`. A vendor writes them all by one template; they differ in
@@ -111,8 +121,8 @@ class Gap {
   }
 
   #readText(data: string, start: number): number {
-    const end = textEnd(data, start);
-    if (end < 0) return -1;
+    const end = data.charCodeAt(start) === quote ? stringEnd(data, start) : 0;
+    if (end === 0) return -1;
     // A slice this short is a copy, so it doesn't keep the whole chunk in memory.
     const plain = end - start <= maxCopied ? data.slice(start + 1, end - 1) : undefined;
     const text = plain !== undefined && isPlain.test(plain) ? plain : parseJson(data.slice(start, end));
@@ -135,12 +145,6 @@ const maxCopied = 14;
 /** Text without escapes. Source: RFC 8259, section 7. */
 const isPlain = /^[ !#-[\]-\uffff]*$/;
 
-/** End of the string that starts at `start`; -1 if none does. */
-const textEnd = (data: string, start: number): number => {
-  const end = data.charCodeAt(start) === quote ? stringEnd(data, start) : 0;
-  return end === 0 ? -1 : end;
-};
-
 /** End of the integer that starts at `start`; -1 if none does. */
 const countEnd = (data: string, start: number): number => {
   let end = start;
@@ -159,11 +163,8 @@ const endOf = (data: string): number => {
   return end;
 };
 
-const zero = 0x30;
 const blank = 0x20;
 const maxDigits = 15;
-
-const isDigit = (code: number): boolean => code >= zero && code < zero + 10;
 
 const maxGaps = 6;
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Json, keepDigits, parseJson, quote, stringEnd, writeJsonSwapping } from './json.ts';
+import { endsInPair } from './json-pieces.ts';
 
 /*
  * Large JSON in pieces, so that no step takes long: its long strings are nearly all of it. They are read and written piece by piece,
@@ -282,9 +283,6 @@ function* cut(text: string): Generator<string> {
     from = to;
   }
 }
-
-/** Whether a cut may separate two surrogates. Alone, each would be written as an escape. */
-const endsInPair = (text: string, at: number): boolean => (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 
 /** Joins bytes, some at a time. */
 function* joined(parts: readonly Uint8Array[]): Generator<undefined, Uint8Array> {

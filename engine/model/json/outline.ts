@@ -4,8 +4,9 @@ import {
   backslash,
   closeBrace,
   closeBracket,
-  isJsonSpace,
-  letterU,
+  colon,
+  escapeEnd,
+  JsonBytes,
   openBrace,
   openBracket,
   parseJson,
@@ -49,7 +50,7 @@ const minCut = 80;
 export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Outline | undefined => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (!isUtf8(bytes)) return undefined;
-  const strings = new StringScan(bytes);
+  const json = new JsonBytes(bytes);
   const kept = new Kept(bytes);
   let model: Range | undefined;
   let level = 0;
@@ -64,18 +65,17 @@ export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Out
       at += 1;
       continue;
     }
-    const end = strings.end(at);
+    const end = json.stringEnd(at);
     if (end < 0) return undefined;
-    const value = afterColon(bytes, end);
-    if (value === undefined) {
-      at = end;
-      continue;
-    }
     const name: Range = [at + 1, end - 1];
+    at = json.skipSpace(end);
+    // A string before a colon is a member's name.
+    if (bytes[at] !== colon) continue;
+    const value = json.skipSpace(at + 1);
     at = value;
     const isString = bytes[value] === quote;
     if (isString) {
-      at = strings.end(value);
+      at = json.stringEnd(value);
       if (at < 0) return undefined;
       if (at - value > minCut && cut.has(bytes.toString('latin1', name[0], name[1])) && !beginsBlank(bytes, value + 1))
         kept.cut(value + 1, at - 1);
@@ -90,18 +90,6 @@ export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Out
 };
 
 const modelName = 'model';
-
-/** Where the value begins if the string that ends before `from` is a member's name. */
-const afterColon = (bytes: Uint8Array, from: number): number | undefined => {
-  const colon = skipSpace(bytes, from);
-  return bytes[colon] === 0x3a ? skipSpace(bytes, colon + 1) : undefined;
-};
-
-const skipSpace = (bytes: Uint8Array, from: number): number => {
-  let at = from;
-  while (isJsonSpace(bytes[at])) at += 1;
-  return at;
-};
 
 const isEscaped = (bytes: Uint8Array, [from, to]: Range): boolean => {
   for (let at = from; at < to; at += 1) if (bytes[at] === backslash) return true;
@@ -128,97 +116,6 @@ const maxBlank = Math.floor((minCut - 1) / 6);
 
 const unescaped = (bytes: Buffer, from: number, to: number): string =>
   String(JSON.parse(`"${bytes.toString('latin1', from, to)}"`));
-
-/** From this many bytes of a string on, its end is searched for natively, and nothing else is read. */
-const nativeFrom = 192;
-
-/**
- * Finds the ends of JSON strings, and checks their characters and escapes, as far as the first bytes of a string go. Reads eight bytes
- * at a time.
- */
-class StringScan {
-  readonly #bytes: Buffer;
-  readonly #words: DataView;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
-  /** Index after the closing quote of the string whose opening quote is at `from`; -1 if the string is invalid. */
-  end(from: number): number {
-    const bytes = this.#bytes;
-    const words = this.#words;
-    const lastPair = bytes.length - 8;
-    const native = from + nativeFrom;
-    let at = from + 1;
-    while (at < bytes.length) {
-      if (at >= native) return this.#nativeEnd(at);
-      if (at <= lastPair) {
-        let special = specialIn(words.getInt32(at, true));
-        if (special === 0) {
-          at += 4;
-          special = specialIn(words.getInt32(at, true));
-          if (special === 0) {
-            at += 4;
-            continue;
-          }
-        }
-        // The lowest bit that is set belongs to the first special byte.
-        at += (31 - Math.clz32(special & -special)) >> 3;
-      }
-      const byte = bytes[at] ?? 0;
-      if (byte === quote) return at + 1;
-      if (byte < 0x20) return -1;
-      at = byte === backslash ? escapeEnd(bytes, at) : at + 1;
-      if (at < 0) return -1;
-    }
-    return -1;
-  }
-
-  /** Index after the next quote that isn't escaped; no escape lies across `from`. */
-  #nativeEnd(from: number): number {
-    const bytes = this.#bytes;
-    for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 1)) {
-      let slashes = 0;
-      while (at - slashes > from && bytes[at - slashes - 1] === backslash) slashes += 1;
-      if (slashes % 2 === 0) return at + 1;
-    }
-    return -1;
-  }
-}
-
-/**
- * Has the highest bit of the first of the four bytes that is a quote, a backslash or a control character; no lower bit; zero if
- * there is none. Source: Bit Twiddling Hacks, "Determine if a word has a byte less than n".
- */
-const specialIn = (word: number): number => {
-  const quotes = word ^ 0x22222222;
-  const slashes = word ^ 0x5c5c5c5c;
-  const found =
-    (((word - 0x20202020) | 0) & ~word) |
-    (((quotes - 0x01010101) | 0) & ~quotes) |
-    (((slashes - 0x01010101) | 0) & ~slashes);
-  return found & 0x80808080;
-};
-
-/** Index after the escape at `at`; -1 if it is invalid. */
-const escapeEnd = (bytes: Uint8Array, at: number): number => {
-  const letter = bytes[at + 1] ?? 0;
-  if (letter !== letterU) return plainEscapes[letter] === 1 ? at + 2 : -1;
-  for (let digit = at + 2; digit < at + 6; digit += 1) if (hexDigits[bytes[digit] ?? 0] !== 1) return -1;
-  return at + 6;
-};
-
-/** A lookup table with 1 for each of these characters. */
-const tableOf = (characters: string): Uint8Array => {
-  const table = new Uint8Array(256);
-  for (const code of Buffer.from(characters)) table[code] = 1;
-  return table;
-};
-
-const plainEscapes = tableOf('"\\/bfnrt');
-const hexDigits = tableOf('0123456789abcdefABCDEF');
 
 /** Unique to this process. Clients can't know it, so they can't forge a mark. */
 const nonce = randomBytes(9).toString('base64url');

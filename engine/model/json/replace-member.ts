@@ -3,10 +3,10 @@ import {
   closeBracket,
   comma,
   isJsonSpace,
-  memberValue,
   openBrace,
   openBracket,
   quote,
+  skipSpace,
   stringEnd,
 } from './json.ts';
 
@@ -23,7 +23,7 @@ export const addMember = (text: string, name: string, value: string): string => 
 export const replaceMember = (text: string, name: string, value: string): string => {
   const pieces: string[] = [];
   let kept = 0;
-  for (const [from, to] of membersNamed(text, name)) {
+  for (const [from, to] of membersNamed(text, skipSpace(text, 0), name)) {
     if (to - from === value.length && text.startsWith(value, from)) continue;
     pieces.push(text.slice(kept, from), value);
     kept = to;
@@ -33,53 +33,62 @@ export const replaceMember = (text: string, name: string, value: string): string
   return pieces.join('');
 };
 
-/** The ranges of the values of top-level members of this name. */
-const membersNamed = (text: string, name: string): [from: number, to: number][] => {
+/** The ranges of the values of members of this name in the object that begins at `object`, in valid JSON text. */
+export const membersNamed = (text: string, object: number, name: string): [from: number, to: number][] => {
   const found: [number, number][] = [];
+  let at = skipSpace(text, object + 1);
+  while (text.charCodeAt(at) === quote) {
+    const nameEnd = stringEnd(text, at);
+    // Past the colon.
+    const from = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const to = valueEnd(text, from);
+    if (isNamed(text, at, nameEnd, name)) found.push([from, to]);
+    at = nextItem(text, to);
+  }
+  return found;
+};
+
+/** Where the item or member begins after the value that ends at `end`, in valid JSON text; the text's end after the last. */
+export const nextItem = (text: string, end: number): number => {
+  const at = skipSpace(text, end);
+  return text.charCodeAt(at) === comma ? skipSpace(text, at + 1) : text.length;
+};
+
+/** Index after the value that begins at `from`, in valid JSON text. */
+export const valueEnd = (text: string, from: number): number => {
   let depth = 0;
-  let atKey = false;
-  let open: number | undefined;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = from; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case quote: {
         const end = stringEnd(text, at);
-        if (depth === 1 && atKey) {
-          atKey = false;
-          if (isNamed(text, at, end, name)) open = memberValue(text, end);
-        }
+        if (end === 0) return text.length;
+        if (depth === 0) return end;
         at = end - 1;
         break;
       }
       case openBrace:
       case openBracket:
         depth += 1;
-        atKey = depth === 1;
-        break;
-      case comma:
-        if (depth !== 1) break;
-        if (open !== undefined) found.push([open, trimmedEnd(text, at)]);
-        open = undefined;
-        atKey = true;
         break;
       case closeBrace:
       case closeBracket:
-        if (depth === 1 && open !== undefined) found.push([open, trimmedEnd(text, at)]);
+        // After a number or literal that is the last in its container.
+        if (depth === 0) return at;
         depth -= 1;
+        if (depth === 0) return at + 1;
+        break;
+      case comma:
+        if (depth === 0) return at;
         break;
       default:
+        if (depth === 0 && isJsonSpace(text.charCodeAt(at))) return at;
     }
   }
-  return found;
+  return text.length;
 };
 
 /** Whether the string literal from `from` to `to` is the name, with or without escapes. */
-const isNamed = (text: string, from: number, to: number, name: string): boolean =>
-  text.startsWith(name, from + 1)
-    ? to - from === name.length + 2
-    : text.slice(from, to).includes('\\') && JSON.parse(text.slice(from, to)) === name;
-
-const trimmedEnd = (text: string, end: number): number => {
-  let at = end;
-  while (isJsonSpace(text.charCodeAt(at - 1))) at -= 1;
-  return at;
+const isNamed = (text: string, from: number, to: number, name: string): boolean => {
+  const written = text.slice(from + 1, to - 1);
+  return written.includes('\\') ? JSON.parse(`"${written}"`) === name : written === name;
 };

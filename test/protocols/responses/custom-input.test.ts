@@ -14,6 +14,7 @@ const cases = [
   ['empty', '{"input":""}', ''],
   ['all short escapes', '{"input":"\\"\\\\\\/\\b\\f\\n\\r\\t"}', '"\\/\b\f\n\r\t'],
   ['an escaped letter', '{"input":"\\u00e9\\u4E2d"}', 'é中'],
+  ['an escape that JSON lacks', '{"input":"a\\d"}', 'a\\d'],
   ['a surrogate pair', '{"input":"\\ud83d\\ude00!"}', '😀!'],
   ['raw letters beyond the basic plane', '{"input":"😀"}', '😀'],
   ['members after the input', '{"input":"a","more":"b"}', 'a'],
@@ -39,7 +40,8 @@ test('text goes out as it arrives, not at the end', (t) => {
   t.is(input.push('{"inp'), '');
   t.is(input.push('ut":"a\\'), 'a');
   t.is(input.push('nb\\u00'), '\nb');
-  t.is(input.push('e9"'), 'é');
+  t.is(input.push('e9\\ud83d'), 'é');
+  t.is(input.push('\\ude00"'), '😀');
   t.is(input.push('}'), '');
   t.is(input.end(), '');
 });
