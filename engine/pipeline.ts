@@ -9,7 +9,6 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { memoize } from './operators/rx/memoize.ts';
 import { named, onlyIf, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
@@ -24,6 +23,7 @@ import {
   writeReply,
 } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
+import { memoize } from './runtime/memoize.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {

@@ -4,11 +4,11 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { TraceCarrier, Watcher } from '../observe/observer.ts';
-import { memoize } from '../operators/rx/memoize.ts';
 import { createPipeline } from '../pipeline.ts';
 import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
+import { memoize } from '../runtime/memoize.ts';
 
 /** Endpoint for model requests of one client protocol; each uses the gateway of that moment, and is watched by the features. */
 export const modelEndpoint = (

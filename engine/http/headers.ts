@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Fault } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
+import { BoundedMap } from '../runtime/memoize.ts';
 import { shortAddress } from './access/host-name.ts';
 import type { HeaderList } from './endpoint.ts';
 
@@ -34,15 +35,11 @@ export const addressText = (bytes: Uint8Array): string => {
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
   const address = groups.join(':');
-  const known = knownAddresses.get(address) ?? shortAddress(address);
-  if (knownAddresses.size >= maxKnownAddresses) knownAddresses.clear();
-  knownAddresses.set(address, known);
-  return known;
+  return knownAddresses.remember(address, () => shortAddress(address));
 };
 
 /** Cache: to shorten an address takes a URL parser. */
-const knownAddresses = new Map<string, string>();
-const maxKnownAddresses = 500;
+const knownAddresses = new BoundedMap<string, string>(500);
 
 /**
  * Checks for ambiguous framing (request smuggling); `undefined`: the length is unambiguous. Two parsers may see different
@@ -101,17 +98,10 @@ export const safeHeaders = (headers: Readonly<Record<string, string>>): string[]
 };
 
 /** Cache: answers repeat the same few header names. */
-const known = new Map<string, boolean>();
-const maxKnown = 500;
+const known = new BoundedMap<string, boolean>(500);
 
-const isAllowed = (name: string): boolean => {
-  const before = known.get(name);
-  if (before !== undefined) return before;
-  const may = isToken.test(name) && !reserved.has(name.toLowerCase());
-  if (known.size >= maxKnown) known.clear();
-  known.set(name, may);
-  return may;
-};
+const isAllowed = (name: string): boolean =>
+  known.remember(name, () => isToken.test(name) && !reserved.has(name.toLowerCase()));
 
 const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const reserved: ReadonlySet<string> = new Set([

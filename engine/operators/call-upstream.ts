@@ -15,6 +15,7 @@ import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import type { PassThrough } from '../observe/observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
 import { upstreamUrl } from '../upstream/url.ts';
 import { changeCall } from './change-call.ts';
@@ -142,17 +143,11 @@ const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string, member
 const callUrl = (format: Format, target: Target, model: string, request: ModelRequest): URL => {
   const path = format.pathFor?.(target, request.model === model ? request : { ...request, model }) ?? format.path;
   const wanted = path.includes('{model}') ? `${path} ${model}` : path;
-  const urls = knownUrls.get(target) ?? new Map<string, URL>();
-  const url = urls.get(wanted) ?? upstreamUrl(target.baseUrl, path, model);
-  // A bound, since clients choose the model names.
-  if (urls.size >= maxUrls) urls.clear();
-  knownUrls.set(target, urls.set(wanted, url));
-  return url;
+  return knownUrls(target).remember(wanted, () => upstreamUrl(target.baseUrl, path, model));
 };
 
-const knownUrls = new WeakMap<Target, Map<string, URL>>();
-
-const maxUrls = 100;
+/** Bounded, since clients choose the model names. */
+const knownUrls = memoize((_: Target) => new BoundedMap<string, URL>(100));
 
 /** The part of an upstream's error body that is read. */
 const maxErrorBytes = 1 << 20;

@@ -13,6 +13,7 @@ import { isVendors } from '../model/transformer.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { type HiddenText, isSecretName, isSecretParameter } from '../observe/log/mask-text.ts';
 import type { LossCounter } from '../observe/observer.ts';
+import { BoundedMap } from '../runtime/memoize.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -79,8 +80,8 @@ const maxPlans = 1_000;
 /** Compiles a configuration. Plans are compiled on first use. */
 export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
   const { catalogue } = services;
-  const plans = new Map<string, Plan>();
-  const facts = new Map<string, KnownModel>();
+  const plans = new BoundedMap<string, Plan>(maxPlans);
+  const facts = new BoundedMap<string, KnownModel>(maxPlans);
   let longContext: LongContext | undefined;
   let version = catalogue.version();
   /** Drops everything that was derived from older facts. */
@@ -94,21 +95,13 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   const choose = (destination: Destination): FormatChoice => formatOf(config, registry, destination);
   const modelFacts = ({ provider, model }: Destination): KnownModel => {
     renew();
-    if (facts.size >= maxPlans) facts.clear();
-    const name = `${provider.name},${model}`;
-    const known = facts.get(name) ?? catalogue.know(provider, model, choose({ provider, model }));
-    facts.set(name, known);
-    return known;
+    const know = (): KnownModel => catalogue.know(provider, model, choose({ provider, model }));
+    return facts.remember(`${provider.name},${model}`, know);
   };
   const planFor = (key: PlanKey): Plan => {
     renew();
-    const name = `${key.client.wire} ${key.provider.name},${key.model}`;
-    const known = plans.get(name);
-    if (known) return known;
-    const plan = compilePlan(config, registry, key, limitsOf(modelFacts(key), choose(key)));
-    if (plans.size >= maxPlans) plans.clear();
-    plans.set(name, plan);
-    return plan;
+    const compile = (): Plan => compilePlan(config, registry, key, limitsOf(modelFacts(key), choose(key)));
+    return plans.remember(`${key.client.wire} ${key.provider.name},${key.model}`, compile);
   };
   const usual = usualDestination(config);
   const hasDefault = config.router.default !== undefined && usual?.pool === undefined;

@@ -10,6 +10,7 @@ import {
 } from '../config/sections/destination.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
+import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import { aliasDestination, destinationName } from './model-names.ts';
 import { noMember, unknownModel, unknownProvider } from './no-route.ts';
 import type { OwnRoute, RuleResult } from './rules/rules.ts';
@@ -125,16 +126,14 @@ const explicitly = (
 
 /** The destination that the model asked for names; `undefined` for a bare model. Looked up once per name. */
 const explicitChoice = (text: string, config: Config): Choice | undefined => {
-  const known = explicitChoices.get(config) ?? new Map<string, Choice | undefined>();
-  if (known.has(text)) return known.get(text);
-  const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
-  const choice = named && ({ ...named, scenario: 'explicit', reason: explicitReason(named) } as const);
-  if (known.size >= maxKnown) known.clear();
-  if (text.length <= maxKnownChars) explicitChoices.set(config, known.set(text, choice));
-  return choice;
+  const choose = (): Choice | null => {
+    const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
+    return named ? { ...named, scenario: 'explicit', reason: explicitReason(named) } : null;
+  };
+  return (text.length > maxKnownChars ? choose() : explicitChoices(config).remember(text, choose)) ?? undefined;
 };
 
-const explicitChoices = new WeakMap<Config, Map<string, Choice | undefined>>();
+const explicitChoices = memoize((_: Config) => new BoundedMap<string, Choice | null>(maxKnown));
 
 const explicitReason = (named: Destination): string => `explicit: the model asked for is ${nameOf(named)}`;
 

@@ -25,10 +25,14 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
   ['engine/runtime/backpressure.ts', []],
+  ['engine/runtime/memoize.ts', []],
   ['engine/runtime/memory-budget.ts', []],
   ['engine/paths.ts', ['node:']],
   ['engine/runtime/', ['engine/runtime/', 'node:']],
-  ['engine/observe/log/', ['engine/observe/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
+  [
+    'engine/observe/log/',
+    ['engine/observe/log/', 'engine/runtime/memoize.ts', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom'],
+  ],
   ['engine/http/documented-route.ts', ['engine/http/', 'typebox']],
   [
     'engine/http/',
@@ -36,6 +40,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/http/',
       'engine/model/',
       'engine/runtime/backpressure.ts',
+      'engine/runtime/memoize.ts',
       'engine/runtime/memory-budget.ts',
       'engine/paths.ts',
       'rxjs',
@@ -88,6 +93,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'observe/observer.ts',
         'paths.ts',
+        'runtime/memoize.ts',
         'routing/catalogue/',
         'config/',
         'observe/log/',
@@ -136,7 +142,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'node:',
     ],
   ],
-  ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
+  ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/', 'runtime/memoize.ts'), 'rxjs']],
   // Around serving requests: features, which the data plane knows by their port alone.
   ['engine/observe/follower.ts', below('observe/observer.ts', 'model/')],
   [
@@ -380,6 +386,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'operators/',
         'routing/reasoning/',
         'routing/',
+        'runtime/memoize.ts',
         'upstream/',
       ),
       'rxjs',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { BoundedMap } from '../../runtime/memoize.ts';
 
 /** The periods that usage is counted for, in UTC. */
 type UsagePeriod = 'day' | 'month';
@@ -226,7 +227,7 @@ export class ClientTotals {
 /** The usage of the current period; emptied when the next one begins. */
 class CountedPeriod {
   readonly #period: UsagePeriod;
-  readonly #clients = new Map<string, ClientUsage>();
+  readonly #clients = new BoundedMap<string, ClientUsage>(maxClients);
   #key: string;
   #nextMs: number;
 
@@ -249,9 +250,6 @@ class CountedPeriod {
 
   add(client: string, used: Partial<ClientUsage>, nowMs: number): void {
     this.turn(nowMs);
-    const [oldest] = this.#clients.keys();
-    if (this.#clients.size >= maxClients && !this.#clients.has(client) && oldest !== undefined)
-      this.#clients.delete(oldest);
     this.#clients.set(client, sumOf(this.of(client), used));
   }
 

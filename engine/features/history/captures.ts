@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import type { CaptureState, RequestSummary } from '../record/schema.ts';
 import type { Recorder } from './recorder.ts';
 import { type ShowSettings, showCapture } from './show-capture.ts';
@@ -91,9 +92,9 @@ export class Captures {
   #asked: readonly KeptCapture[] = [];
   #failed: readonly KeptCapture[] = [];
   /** By kind, oldest first. */
-  readonly #lossy = new Map<string, KeptCapture>();
+  readonly #lossy = new BoundedMap<string, KeptCapture>(maxLossy);
   /** When a kind of loss was last captured, oldest first. */
-  readonly #kinds = new Map<string, number>();
+  readonly #kinds = new BoundedMap<string, number>(maxKinds);
   #expiry: NodeJS.Timeout | undefined;
   #compression: NodeJS.Timeout | undefined;
 
@@ -119,7 +120,7 @@ export class Captures {
     if (!this.keepsFailed) return undefined;
     const [kind, nowMs] = [kindOf(), this.#now()];
     if (nowMs - (this.#kinds.get(kind) ?? Number.NEGATIVE_INFINITY) < lossyMs) return undefined;
-    renew(this.#kinds, kind, nowMs, maxKinds);
+    this.#kinds.set(kind, nowMs);
     return kind;
   }
 
@@ -131,7 +132,7 @@ export class Captures {
     } else {
       void kept.compressed();
       if (reason.type === 'asked') this.#asked = [...this.#asked, kept].slice(-maxAsked);
-      else renew(this.#lossy, reason.kind, kept, maxLossy);
+      else this.#lossy.set(reason.kind, kept);
     }
     this.#expireLater();
   }
@@ -208,14 +209,6 @@ const newest = (captures: readonly KeptCapture[], maxBytes: number): readonly Ke
   let first = 0;
   for (; excess > 0 && first < captures.length - 1; first += 1) excess -= captures[first]?.bytes ?? 0;
   return captures.slice(first);
-};
-
-/** Sets an entry as the newest, and removes the oldest beyond `most`. */
-const renew = <T>(map: Map<string, T>, key: string, value: T, most: number): void => {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 };
 
 /** JSON text of a compressed capture. Rejects if it isn't one. */

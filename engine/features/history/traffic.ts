@@ -1,4 +1,5 @@
 import type { ClientWire } from '../../model/wire/client-wires.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import type { Activity, HourFigures } from '../record/schema.ts';
 import { TimeScale } from '../record/series.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
@@ -19,31 +20,40 @@ const width = firstClass + scale.classes;
 
 /** How far back rates look, in seconds, and how many lines have one. */
 export const rateSeconds = 10;
-const slots = 16;
 const maxLines = 1_000;
 
-/** A ring of counters by second. */
-class SecondRing {
-  readonly #counts = new Uint32Array(slots);
-  readonly #seconds = new Float64Array(slots);
+/** Counters of the last steps of time, in memory of a fixed size. Steps are numbered since 1970. */
+class CounterRing {
+  readonly #slots: number;
+  /** Counters per step. */
+  readonly #width: number;
+  readonly #counts: Uint32Array;
+  readonly #steps: Float64Array;
 
-  add(second: number): void {
-    const at = second % slots;
-    if (this.#seconds[at] !== second) {
-      this.#seconds[at] = second;
-      this.#counts[at] = 0;
-    }
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  constructor(slots: number, width: number) {
+    this.#slots = slots;
+    this.#width = width;
+    this.#counts = new Uint32Array(slots * width);
+    this.#steps = new Float64Array(slots);
   }
 
-  /** The sum of the last seconds up to `now`, which isn't over. */
-  since(now: number): number {
-    let sum = 0;
-    for (let at = 0; at < slots; at += 1) {
-      const age = now - (this.#seconds[at] ?? 0);
-      if (age >= 0 && age < rateSeconds) sum += this.#counts[at] ?? 0;
+  /** Adds one to a counter of a step. */
+  add(step: number, counter: number): void {
+    const at = step % this.#slots;
+    const row = at * this.#width;
+    if (this.#steps[at] !== step) {
+      this.#steps[at] = step;
+      this.#counts.fill(0, row, row + this.#width);
     }
-    return sum;
+    this.#counts[row + counter] = (this.#counts[row + counter] ?? 0) + 1;
+  }
+
+  /** The last steps up to this one that have counts, oldest first. */
+  *last(steps: number, last: number): Generator<readonly [step: number, counts: Uint32Array]> {
+    for (let step = last - Math.min(steps, this.#slots) + 1; step <= last; step += 1) {
+      const at = step % this.#slots;
+      if (this.#steps[at] === step) yield [step, this.#counts.subarray(at * this.#width, (at + 1) * this.#width)];
+    }
   }
 }
 
@@ -52,22 +62,23 @@ interface Line {
   readonly protocol: ClientWire;
   readonly provider: string;
   readonly model: string;
-  readonly seconds: SecondRing;
-  readonly minutes: MinuteRing;
+  /** Requests that began. */
+  readonly seconds: CounterRing;
+  /** Requests that began, and those that failed. */
+  readonly minutes: CounterRing;
 }
 
 /** Counts requests by time, in memory of a fixed size. Times are in milliseconds since 1970. */
 export class Traffic {
-  readonly #counts = new Uint32Array(maxSteps * width);
-  readonly #steps = new Float64Array(maxSteps);
-  readonly #lines = new Map<string, Line>();
+  readonly #steps = new CounterRing(maxSteps, width);
+  readonly #lines = new BoundedMap<string, Line>(maxLines);
 
   /** A request was routed at this time. */
   began(atMs: number, wire: ClientWire, provider: string, model: string): void {
-    this.#add(atMs, began);
+    this.#steps.add(stepAt(atMs), began);
     const line = this.#line(wire, provider, model);
-    line.seconds.add(Math.floor(atMs / 1_000));
-    line.minutes.began(atMs);
+    line.seconds.add(Math.floor(atMs / 1_000), 0);
+    line.minutes.add(minuteAt(atMs), lineBegan);
   }
 
   /** A request ended; `firstByteMs`: from its beginning to the first byte. `route`: where to, if it was routed. */
@@ -77,81 +88,65 @@ export class Traffic {
     firstByteMs: number | undefined,
     route?: Pick<LineMinute, 'protocol' | 'provider' | 'model'>,
   ): void {
-    const row = this.#add(atMs, ended);
-    if (hasFailed && route) this.#line(route.protocol, route.provider, route.model).minutes.failed(atMs);
-    if (hasFailed) this.#counts[row + failed] = (this.#counts[row + failed] ?? 0) + 1;
-    if (firstByteMs === undefined) return;
-    const at = row + firstClass + scale.classOf(firstByteMs);
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    const step = stepAt(atMs);
+    this.#steps.add(step, ended);
+    if (hasFailed) this.#steps.add(step, failed);
+    if (hasFailed && route)
+      this.#line(route.protocol, route.provider, route.model).minutes.add(minuteAt(atMs), lineFailed);
+    if (firstByteMs !== undefined) this.#steps.add(step, firstClass + scale.classOf(firstByteMs));
   }
 
   /** Requests of a line that were routed in the last seconds. */
   recent(nowMs: number, wire: ClientWire, provider: string, model: string): number {
-    return this.#lines.get(lineOf(wire, provider, model))?.seconds.since(Math.floor(nowMs / 1_000)) ?? 0;
+    const seconds = this.#lines.get(lineOf(wire, provider, model))?.seconds;
+    let sum = 0;
+    for (const [, counts] of seconds?.last(rateSeconds, Math.floor(nowMs / 1_000)) ?? []) sum += counts[0] ?? 0;
+    return sum;
   }
 
   /** The counts of each line in the last minutes. */
   lineMinutes(nowMs: number, minutes: number): readonly LineMinute[] {
-    const first = firstMinute(nowMs, minutes);
     return [...this.#lines.values()].flatMap(({ protocol, provider, model, minutes: ring }) =>
-      ring.since(first).map((counts) => ({ protocol, provider, model, ...counts })),
+      [...ring.last(minutes, minuteAt(nowMs))].map(([minute, counts]) => ({
+        protocol,
+        provider,
+        model,
+        minute,
+        began: counts[lineBegan] ?? 0,
+        failed: counts[lineFailed] ?? 0,
+      })),
     );
   }
 
   /** The counts of the last steps that have any, oldest first. */
   counts(nowMs: number, minutes: number): readonly TrafficCounts[] {
-    const last = Math.floor(nowMs / stepMs);
-    const found: TrafficCounts[] = [];
-    for (let step = last - stepsOf(minutes) + 1; step <= last; step += 1) {
-      const at = step % maxSteps;
-      if (this.#steps[at] !== step) continue;
-      const row = this.#counts.subarray(at * width, (at + 1) * width);
-      found.push({
-        step,
-        began: row[began] ?? 0,
-        ended: row[ended] ?? 0,
-        failed: row[failed] ?? 0,
-        firstBytes: [...row.subarray(firstClass)],
-      });
-    }
-    return found;
+    return [...this.#steps.last(stepsOf(minutes), stepAt(nowMs))].map(([step, counts]) => ({
+      step,
+      began: counts[began] ?? 0,
+      ended: counts[ended] ?? 0,
+      failed: counts[failed] ?? 0,
+      firstBytes: [...counts.subarray(firstClass)],
+    }));
   }
 
   /** What ended in the last hour: all steps that are kept. */
   lastHour(nowMs: number): HourFigures {
-    const last = Math.floor(nowMs / stepMs);
     const sums = { ended: 0, failed: 0 };
-    for (const [at, step] of this.#steps.entries()) {
-      if (step <= last - maxSteps || step > last) continue;
-      sums.ended += this.#counts[at * width + ended] ?? 0;
-      sums.failed += this.#counts[at * width + failed] ?? 0;
+    for (const [, counts] of this.#steps.last(maxSteps, stepAt(nowMs))) {
+      sums.ended += counts[ended] ?? 0;
+      sums.failed += counts[failed] ?? 0;
     }
     return sums;
   }
 
   #line(protocol: ClientWire, provider: string, model: string): Line {
-    const key = lineOf(protocol, provider, model);
-    let line = this.#lines.get(key);
-    if (!line) {
-      line = { protocol, provider, model, seconds: new SecondRing(), minutes: new MinuteRing() };
-      this.#lines.set(key, line);
-      const [oldest] = this.#lines.keys();
-      if (this.#lines.size > maxLines && oldest !== undefined) this.#lines.delete(oldest);
-    }
-    return line;
-  }
-
-  /** Adds one to a field of a time's step; the index of the step's first field. */
-  #add(atMs: number, field: number): number {
-    const step = Math.floor(atMs / stepMs);
-    const at = step % maxSteps;
-    const row = at * width;
-    if (this.#steps[at] !== step) {
-      this.#steps[at] = step;
-      this.#counts.fill(0, row, row + width);
-    }
-    this.#counts[row + field] = (this.#counts[row + field] ?? 0) + 1;
-    return row;
+    return this.#lines.remember(lineOf(protocol, provider, model), () => ({
+      protocol,
+      provider,
+      model,
+      seconds: new CounterRing(rateSeconds, 1),
+      minutes: new CounterRing(maxMinutes, lineWidth),
+    }));
   }
 }
 
@@ -201,43 +196,17 @@ const minuteMs = 60_000;
 /** How many minutes are kept. */
 const maxMinutes = 60;
 
-/** A ring of counters by minute: a line's requests that began, and those that failed. */
-class MinuteRing {
-  readonly #minutes = new Float64Array(maxMinutes);
-  readonly #began = new Uint32Array(maxMinutes);
-  readonly #failed = new Uint32Array(maxMinutes);
+/** The number of a time's minute and step. */
+const minuteAt = (ms: number): number => Math.floor(ms / minuteMs);
+const stepAt = (ms: number): number => Math.floor(ms / stepMs);
 
-  began(atMs: number): void {
-    const at = this.#slot(atMs);
-    this.#began[at] = (this.#began[at] ?? 0) + 1;
-  }
-
-  failed(atMs: number): void {
-    const at = this.#slot(atMs);
-    this.#failed[at] = (this.#failed[at] ?? 0) + 1;
-  }
-
-  /** The minutes since this one that have counts. */
-  since(first: number): readonly Pick<LineMinute, 'minute' | 'began' | 'failed'>[] {
-    return [...this.#minutes].flatMap((minute, at) =>
-      minute < first ? [] : [{ minute, began: this.#began[at] ?? 0, failed: this.#failed[at] ?? 0 }],
-    );
-  }
-
-  #slot(atMs: number): number {
-    const minute = Math.floor(atMs / minuteMs);
-    const at = minute % maxMinutes;
-    if (this.#minutes[at] !== minute) {
-      this.#minutes[at] = minute;
-      this.#began[at] = 0;
-      this.#failed[at] = 0;
-    }
-    return at;
-  }
-}
+/** A line's counters. */
+const lineBegan = 0;
+const lineFailed = 1;
+const lineWidth = 2;
 
 /** The first of the last minutes, which aren't over, as numbers since 1970. */
-const firstMinute = (nowMs: number, minutes: number): number => Math.floor(nowMs / minuteMs) - minutes + 1;
+const firstMinute = (nowMs: number, minutes: number): number => minuteAt(nowMs) - minutes + 1;
 
 /** The traffic of each line in all processes, minute by minute. */
 export const lineTrafficOf = (

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Fault } from '../../model/fault.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import type { HeaderList } from '../endpoint.ts';
 import { headerValue } from '../headers.ts';
 import type { HttpStream } from '../stream.ts';
@@ -97,15 +98,12 @@ export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): Origin
     isLoopbackHost(asked) || (wildcard && asked.isAddress) || asked.name === listening?.name || isListed(asked);
 
   /** Cache: clients send the same few hosts. */
-  const known = new Map<string, HostName | undefined>();
-  const ownHost = (host: string): HostName | undefined => {
-    if (known.has(host)) return known.get(host);
-    const asked = parseHostName(host);
-    const own = asked && isOwn(asked) ? asked : undefined;
-    if (known.size >= maxKnown) known.clear();
-    known.set(host, own);
-    return own;
-  };
+  const known = new BoundedMap<string, HostName | undefined>(maxKnown);
+  const ownHost = (host: string): HostName | undefined =>
+    known.remember(host, () => {
+      const asked = parseHostName(host);
+      return asked && isOwn(asked) ? asked : undefined;
+    });
 
   return (headers, anyHost = false, anyPage = false) => {
     const hosts = valuesOf(headers, 'host');

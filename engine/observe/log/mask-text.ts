@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { BoundedMap } from '../../runtime/memoize.ts';
 
 /** The replacement for secrets. The rules below don't match it, so masking is idempotent. */
 export const masked = '***';
@@ -41,7 +42,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
 export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) => string) => {
   let listed: readonly HiddenText[] | undefined;
   let needles: readonly Needle[] = [];
-  const known = new Map<string, string>();
+  const known = new BoundedMap<string, string>(maxKnown);
   const mask = (text: string): string => {
     let clean = text;
     for (const { text: hidden, shown } of needles)
@@ -57,13 +58,7 @@ export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) 
       needles = spellings(given);
       known.clear();
     }
-    if (text.length > maxKnownChars) return mask(text);
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    if (known.size >= maxKnown) known.clear();
-    const clean = mask(text);
-    known.set(text, clean);
-    return clean;
+    return text.length > maxKnownChars ? mask(text) : known.remember(text, () => mask(text));
   };
 };
 
@@ -288,21 +283,14 @@ const whole = /tokens?$|^(?:key|auth|sig)$/;
  * Whether a field, header or query parameter of this name holds a secret, in any spelling: `x-api-key`, `apiKey`, `API_KEY`,
  * `refresh_token`, `key` …
  */
-export const isSecretName = (name: string): boolean => {
-  const before = knownNames.get(name);
-  if (before !== undefined) return before;
-  if (knownNames.size >= maxNames) knownNames.clear();
-  const secret = looksSecret(name);
-  if (name.length <= maxNameChars) knownNames.set(name, secret);
-  return secret;
-};
+export const isSecretName = (name: string): boolean =>
+  name.length > maxNameChars ? looksSecret(name) : knownNames.remember(name, () => looksSecret(name));
 
 /** Whether a header or URL parameter of this name may hold a secret. Unlike in JSON, a name that ends in `key` is rarely a sort key. */
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || name.toLowerCase().endsWith('key');
 
 /** Cache: fields repeat a few names. */
-const knownNames = new Map<string, boolean>();
-const maxNames = 500;
+const knownNames = new BoundedMap<string, boolean>(500);
 const maxNameChars = 64;
 
 const looksSecret = (name: string): boolean => {

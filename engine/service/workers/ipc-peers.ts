@@ -1,5 +1,6 @@
 import type { Blob } from '../../hub/contract.ts';
 import { exchangeMs } from '../../hub/hub.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import { within } from '../../runtime/within.ts';
 import type { Keeper } from '../keeper.ts';
 import {
@@ -107,13 +108,12 @@ interface JoinedWorker extends Pick<JoinedPeer, 'leave'> {
 
 /** Joins a forked worker to the other processes; `send` reaches the worker. */
 export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => void): JoinedWorker => {
-  const waiting = new Map<number, (answer: string | undefined) => void>();
+  /** Bounded: some questions are never answered. */
+  const waiting = new BoundedMap<number, (answer: string | undefined) => void>(maxCalls);
   let asked = 0;
   const joined = exchange.join({
     ask: (question) =>
       new Promise((resolve) => {
-        // Questions that were never answered.
-        if (waiting.size >= maxCalls) waiting.clear();
         asked += 1;
         waiting.set(asked, resolve);
         send({ type: 'question', id: asked, question });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { BoundedMap } from '../../runtime/memoize.ts';
 
 /** Why a key is cooling down: rate-limited, not accepted, or without permission. */
 export type CooldownReason = 'limited' | 'refused' | 'forbidden';
@@ -14,23 +14,18 @@ export interface Cooldown {
 /** Keys whose fingerprint is kept. */
 const maxPrints = 1_000;
 
-const prints = new LRUCache<string, string>({ max: maxPrints });
+const prints = new BoundedMap<string, string>(maxPrints);
 
 /** Identifies a key to other processes: the key itself is never shared. */
-export const keyFingerprint = (key: string): string => {
-  const known = prints.get(key);
-  if (known !== undefined) return known;
-  const made = createHash('sha256').update(key).digest('base64url').slice(0, 16);
-  prints.set(key, made);
-  return made;
-};
+export const keyFingerprint = (key: string): string =>
+  prints.remember(key, () => createHash('sha256').update(key).digest('base64url').slice(0, 16));
 
 /** A bound, since other processes may know of other keys. */
 const maxCooldowns = 1_000;
 
 /** The cooldowns of keys, by their fingerprints. Created with the first one: most keys never have any. */
 export class Cooldowns {
-  readonly #byPrint = new Map<string, Cooldown>();
+  readonly #byPrint = new BoundedMap<string, Cooldown>(maxCooldowns);
 
   of(key: string, nowMs: number): Cooldown | undefined {
     const print = keyFingerprint(key);
@@ -41,8 +36,6 @@ export class Cooldowns {
   }
 
   set(print: string, cooldown: Cooldown): void {
-    const [oldest] = this.#byPrint.keys();
-    if (this.#byPrint.size >= maxCooldowns && oldest !== undefined) this.#byPrint.delete(oldest);
     this.#byPrint.set(print, cooldown);
   }
 }
