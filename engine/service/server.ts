@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
@@ -29,6 +28,7 @@ import { root } from '../paths.ts';
 import { RequestRecords } from '../request-record.ts';
 import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import { type Later, later, within } from '../runtime/within.ts';
 import { openFeatures, type WatchingFeature } from './features.ts';
 import { httpRoutes, type Waits } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
@@ -114,7 +114,7 @@ const openAll = async (
 };
 
 interface EndingParts {
-  readonly options: Pick<StartOptions, 'pause'>;
+  readonly options: Pick<StartOptions, 'after'>;
   readonly listener: Listener;
   readonly features: readonly Feature[];
   /** Reported by the health endpoints. */
@@ -126,13 +126,13 @@ interface EndingParts {
 /** The two ways in which a service ends. */
 const ending = (parts: EndingParts): Pick<Service, 'stop' | 'retire'> => {
   const { listener, features, state, timeouts, release } = parts;
-  const { pause = timeoutAfter } = parts.options;
+  const { after = later } = parts.options;
   const stopping = (): void => {
     for (const feature of features) feature.stopping?.();
   };
   const end = async (ended: Promise<void>): Promise<void> => {
-    await Promise.race([ended, pause(timeouts().drainMs)]);
-    await Promise.race([listener.interrupt(), pause(lastRecordMs)]);
+    await within(timeouts().drainMs, ended, after);
+    await within(lastRecordMs, listener.interrupt(), after);
     listener.close();
     await release();
   };
@@ -146,7 +146,7 @@ const ending = (parts: EndingParts): Pick<Service, 'stop' | 'retire'> => {
       state.draining = true;
       stopping();
       listener.disableKeepAlive();
-      if (leaveMs > 0) await pause(leaveMs);
+      if (leaveMs > 0) await new Promise<void>((resolve) => after(resolve, leaveMs));
       // A balancer may use its idle connections at any time. Without a balancer, nothing should delay the stop.
       await end(leaveMs > 0 ? listener.retire() : listener.drain());
     },
@@ -199,8 +199,8 @@ export interface StartOptions extends ServicesOptions {
   readonly sharing?: { readonly taken: ListenAddress | undefined };
   /** The clock of usage by hours, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
-  /** Waits this many milliseconds while the service stops; absent: uses a timer. */
-  readonly pause?: (ms: number) => Promise<void>;
+  /** The timer of the waits while the service stops; absent: the system's. */
+  readonly after?: Later;
 }
 
 /** A running service. */
@@ -312,5 +312,3 @@ const once = (task: () => Promise<void>): (() => Promise<void>) => {
     return done;
   };
 };
-
-const timeoutAfter = (ms: number): Promise<void> => setTimeout(ms, undefined, { ref: false });

@@ -223,6 +223,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'request-record.ts',
         'features/record/',
         'runtime/backpressure.ts',
+        'runtime/within.ts',
         'feature.ts',
         'observe/metric.ts',
         'observe/observer.ts',

@@ -24,7 +24,7 @@ export interface GatewayExtras
     | 'healthNowMs'
     | 'nowMs'
     | 'keepAliveMs'
-    | 'pause'
+    | 'after'
     | 'localServerKinds'
     | 'supervision'
   > {

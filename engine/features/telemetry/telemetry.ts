@@ -5,6 +5,7 @@ import type { Feature } from '../../feature.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { Tracer } from '../../observe/observer.ts';
 import { originOf } from '../../routing/rules/request-facts.ts';
+import { within } from '../../runtime/within.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
 import { attribute } from './conventions.ts';
 import { DurationMetrics } from './duration-metrics.ts';
@@ -107,14 +108,9 @@ export const openTelemetry = ({
     figures: () => counts,
     async stop() {
       cancelMetrics();
-      let cancelDeadline = (): void => undefined;
-      const deadline = new Promise<void>((resolve) => {
-        cancelDeadline = clock.later(resolve, flushMs);
-      });
       // An export of metrics that is under way may be older than the last requests.
       const last = exportsMetrics ? Promise.resolve(sendingMetrics).then(sendMetrics) : undefined;
-      await Promise.race([Promise.all([queue.end(), last]), deadline]);
-      cancelDeadline();
+      await within(flushMs, Promise.all([queue.end(), last]), clock.later);
       spanExporter.close();
       metricExporter.close();
       await upstreams.close();

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { request } from 'undici';
+import type { Later } from '../../../engine/runtime/within.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
 import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
@@ -27,10 +28,14 @@ test('a stopping service says so and serves on, then closes its port, then ends 
   /** The waits of the stop, by their length. */
   const pauses = new Map<number, () => void>();
   let over = false;
-  const pause = (ms: number) => (over ? Promise.resolve() : new Promise<void>((resolve) => pauses.set(ms, resolve)));
+  const after: Later = (act, ms) => {
+    if (over) act();
+    else pauses.set(ms, act);
+    return () => pauses.delete(ms);
+  };
   const providers = [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }];
   const TIMEOUTS = { leaveMs: 7_000, drainMs: 8_000 };
-  const gateway = await startGateway({ Providers: providers, TIMEOUTS }, {}, { pause });
+  const gateway = await startGateway({ Providers: providers, TIMEOUTS }, {}, { after });
   let stopped: Promise<void> | undefined;
   t.teardown(async () => {
     over = true;
