@@ -17,7 +17,7 @@ import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
 import { collectedBytes, type StreamStage } from './rx/stages.ts';
-import { awaitMarker, watchOf } from './signatures.ts';
+import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
 const relayStep = 'relay-reply';
@@ -225,58 +225,71 @@ class StreamDecoder {
   }
 }
 
-/** Reads the chunks of a passing answer. */
-interface PassThroughReader {
-  readonly next: (chunk: Buffer) => void;
-  readonly complete: () => void;
-}
-
-/** One that can be dropped. */
-interface DroppableReader extends PassThroughReader {
-  readonly drop: () => void;
-}
-
-/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from the marker on. */
-const reasoningReader = (
-  answered: Answered,
-  cache: SignatureCache,
-): (PassThroughReader & { readonly finalize: () => void }) | undefined => {
+/** What reads the reasoning of a passing stream; `undefined` if it can't hold any. */
+const reasoningReader = (answered: Answered, cache: SignatureCache): MarkedReader | undefined => {
   const { upstream } = answered.plan;
   if (!upstream.mayReason?.(answered.clientBody)) return undefined;
   const watch = watchOf(answered, cache);
   const decoder = new StreamDecoder(answered);
   const held = new HeldAnswer(answered.answerMemory);
-  let bytes = 0;
-  const reader = upTo(maxWatchedBytes, {
-    next: awaitMarker(upstream.reasoningMarker, (chunk) => {
-      bytes += chunk.length;
-      if (held.mayHold(bytes)) watch.read(decoder.take(chunk));
-      else reader.drop();
-    }),
+  return new MarkedReader(upstream.reasoningMarker, {
+    mayHold: (bytes) => bytes <= maxWatchedBytes && held.mayHold(bytes),
+    read: (chunk) => watch.read(decoder.take(chunk)),
     complete: () => watch.read(decoder.end()),
+    release: () => held.keep(0),
   });
-  return { ...reader, finalize: () => held.keep(0) };
 };
 
 /** The cache holds no more reasoning than this, so longer answers aren't collected. */
 const maxWatchedBytes = 32 << 20;
 
-/** Drops the reader, and what it has collected, after this many bytes. */
-export const upTo = (bytes: number, reader: PassThroughReader): DroppableReader => {
-  let reading: PassThroughReader | undefined = reader;
-  let left = bytes;
-  return {
-    next(chunk) {
-      left -= chunk.length;
-      if (left < 0) reading = undefined;
-      reading?.next(chunk);
-    },
-    complete: () => reading?.complete(),
-    drop() {
-      reading = undefined;
-    },
-  };
-};
+/** Bytes of a stream that wait for the marker of reasoning. */
+const maxWaitingBytes = 64 << 10;
+
+/** What reads the chunks from the marker on. */
+interface ChunkReading {
+  /** Whether this many bytes of the stream may be collected. */
+  readonly mayHold: (bytes: number) => boolean;
+  readonly read: (chunk: Buffer) => void;
+  readonly complete: () => void;
+  readonly release: () => void;
+}
+
+/**
+ * Reads chunks of whole records from the first that holds `marker`, with those before it; without a `marker`, all. Stops for good if the
+ * marker isn't in the first `maxWaitingBytes`, since reasoning comes first in an answer, or if the bytes so far may not be held.
+ */
+export class MarkedReader {
+  readonly #marker: string | undefined;
+  #reading: ChunkReading | undefined;
+  readonly finalize: () => void;
+  #waiting: Buffer[] = [];
+  #isFound: boolean;
+  #bytes = 0;
+
+  constructor(marker: string | undefined, reading: ChunkReading) {
+    this.#marker = marker;
+    this.#isFound = marker === undefined;
+    this.#reading = reading;
+    this.finalize = reading.release;
+  }
+
+  next(chunk: Buffer): void {
+    if (!this.#reading) return;
+    this.#bytes += chunk.length;
+    this.#waiting.push(chunk);
+    this.#isFound ||= this.#marker !== undefined && chunk.includes(this.#marker);
+    if (this.#isFound ? !this.#reading.mayHold(this.#bytes) : this.#bytes > maxWaitingBytes) this.#reading = undefined;
+    if (this.#reading && !this.#isFound) return;
+    const due = this.#waiting;
+    this.#waiting = [];
+    for (const one of due) this.#reading?.read(one);
+  }
+
+  complete(): void {
+    this.#reading?.complete();
+  }
+}
 
 /** Bytes kept of a stream's start, where some vendors report prompt tokens, and of its end, where all report the answer's. */
 const headBytes = 8 * 1024;

@@ -355,26 +355,3 @@ export class SignatureWatch {
     this.#calls.length = 0;
   }
 }
-
-/** Bytes of a stream that are held while waiting for a marker of reasoning. */
-const maxHeldBytes = 64 << 10;
-
-/**
- * Passes chunks of whole records on from the first that holds `marker`, with those before it. If the marker doesn't occur in the
- * first `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `marker` all chunks pass.
- */
-export const awaitMarker = (marker: string | undefined, pass: (chunk: Buffer) => void): ((chunk: Buffer) => void) => {
-  if (marker === undefined) return pass;
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  let found = false;
-  return (chunk) => {
-    if (found) return pass(chunk);
-    if (heldBytes > maxHeldBytes) return;
-    held.push(chunk);
-    heldBytes += chunk.length;
-    found = chunk.includes(marker);
-    if (found) for (const one of held) pass(one);
-    if (found || heldBytes > maxHeldBytes) held = [];
-  };
-};

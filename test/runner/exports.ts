@@ -108,7 +108,7 @@ const forTests: readonly string[] = [
   'engine/operators/write-reply.ts headerText',
   'engine/operators/write-reply.ts lossHeader',
   'engine/operators/retry/decide.ts RetrySituation',
-  'engine/operators/inspect-passthrough.ts upTo',
+  'engine/operators/inspect-passthrough.ts MarkedReader',
   'engine/routing/gateway.ts Services',
   'engine/routing/model-names.ts aliasesOf',
   'engine/service/workers/supervisor.ts backOff',

@@ -1,5 +1,6 @@
 import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import { maxSummaries } from '../record/record-lines.ts';
 import { CaptureState, type MachinesHeard, type RequestSummary } from '../record/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
@@ -206,13 +207,10 @@ const readAnswers = <T>({ answers: texts }: MachineAnswers, form: Reader<T>): re
 const maxCursors = 200;
 
 const movedBy = (cursors: Cursors, heard: readonly MachineAnswer<RequestsAnswer>[]): Cursors => {
-  const next = new Map(cursors);
-  for (const { id, answer } of heard) {
-    const n = Math.max(next.get(id) ?? 0, answer.newest);
-    next.delete(id);
-    next.set(id, n);
-  }
-  return new Map([...next].slice(-maxCursors));
+  const next = new BoundedMap<string, number>(maxCursors);
+  for (const [id, n] of cursors) next.set(id, n);
+  for (const { id, answer } of heard) next.set(id, Math.max(next.get(id) ?? 0, answer.newest));
+  return next;
 };
 
 const withMachine = ({ machine, answer: { newest, requests } }: MachineAnswer<RequestsAnswer>): RequestsAnswer => ({

@@ -5,7 +5,7 @@ import { playRecording } from '../../../engine/features/history/replay.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { Observers } from '../../../engine/observe/observer.ts';
-import { upTo } from '../../../engine/operators/inspect-passthrough.ts';
+import { MarkedReader } from '../../../engine/operators/inspect-passthrough.ts';
 import { readUsage } from '../../../engine/operators/read-events.ts';
 import { createPipeline } from '../../../engine/pipeline.ts';
 import { Backpressure } from '../../../engine/runtime/backpressure.ts';
@@ -16,24 +16,31 @@ import { replyContext } from '../../support/context.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 import { decodeRecording, type Recording, recordingsOf } from '../../support/upstreams/recordings.ts';
 
-const read = (bytes: number, chunks: readonly string[]): readonly string[] => {
+/** What is read of chunks with this marker, if at most so many bytes may be held. */
+const read = (marker: string | undefined, mostBytes: number, chunks: readonly string[]): readonly string[] => {
   const seen: string[] = [];
-  const reader = upTo(bytes, {
-    next: (chunk) => seen.push(Buffer.from(chunk).toString()),
+  const reader = new MarkedReader(marker, {
+    mayHold: (bytes) => bytes <= mostBytes,
+    read: (chunk) => seen.push(chunk.toString()),
     complete: () => seen.push('end'),
+    release: () => {},
   });
   for (const chunk of chunks) reader.next(Buffer.from(chunk));
   reader.complete();
   return seen;
 };
 
-test('an answer within the bound is read along to its end', (t) => {
-  t.deepEqual(read(6, ['abc', 'def']), ['abc', 'def', 'end']);
-});
-
-test('inspection stops beyond the bound: neither the rest nor the end is read', (t) => {
-  t.deepEqual(read(6, ['abc', 'defg', 'h', '']), ['abc']);
-});
+const readings: readonly (readonly [title: string, ...Parameters<typeof read>, seen: readonly string[]])[] = [
+  ['within the bound it is read to its end', undefined, 6, ['abc', 'def'], ['abc', 'def', 'end']],
+  ['beyond the bound, neither the rest nor the end is read', undefined, 6, ['abc', 'defg', 'h', ''], ['abc']],
+  ['without the marker nothing is read', 'xyz', 100, ['a', 'x', 'yx'], ['end']],
+  ['what came before the marker comes first', 'xyz', 100, ['a', 'bxyzc', 'd'], ['a', 'bxyzc', 'd', 'end']],
+  ['what came before the marker counts', 'xyz', 5, ['a', 'bxyzc', 'd'], []],
+  ['long without the marker, it is given up', 'xyz', 100_000, ['a'.repeat(70_000), 'xyz', 'd'], []],
+];
+for (const [title, marker, most, chunks, seen] of readings) {
+  test(`the reasoning of an answer: ${title}`, (t) => t.deepEqual(read(marker, most, chunks), seen));
+}
 
 /** Serves a recording to a client of the same format, in chunks; what the client gets and what is reported. */
 const pass = async (
