@@ -6,7 +6,7 @@ import { parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { RecordCutter, readSseRecords, recordEnd, recordStart } from '../model/wire/sse.ts';
+import { RecordCutter, readSseRecords, recordEnds, recordStart } from '../model/wire/sse.ts';
 import type { EndState } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
@@ -111,7 +111,8 @@ export class RecordForwarder {
     }
     if (this.#longIsTerminal) {
       this.state = 'ended';
-      return bytes.subarray(0, recordEnd(bytes, 0));
+      const [end] = recordEnds(bytes);
+      return bytes.subarray(0, end);
     }
     const text = bytes.toString('latin1');
     return this.#ends.marker.test(text) || this.#unasked?.marker.test(text) ? this.#upToEnd(bytes) : bytes;
@@ -125,8 +126,8 @@ export class RecordForwarder {
     const kept: Buffer[] = [];
     let start = 0;
     let from = 0;
-    while (from < bytes.length && this.state !== 'ended') {
-      const to = recordEnd(bytes, from);
+    for (const to of recordEnds(bytes)) {
+      if (this.state === 'ended') break;
       const read = this.#read(bytes.subarray(from, to));
       if (read?.meaning === 'fault') {
         this.state = 'ended';

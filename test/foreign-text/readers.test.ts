@@ -2,7 +2,7 @@ import test from 'ava';
 import { replaceMember } from '../../engine/model/json/replace-member.ts';
 import { runWhole } from '../../engine/model/machine.ts';
 import { TaggedText } from '../../engine/model/reasoning/tagged-text.ts';
-import { readSseRecords } from '../../engine/model/wire/sse.ts';
+import { readSseRecords, recordEnds, recordStart } from '../../engine/model/wire/sse.ts';
 import { maskUrl, textMask } from '../../engine/observe/log/mask-text.ts';
 import { replyContext } from '../support/context.ts';
 import { flat, growsLinearly } from './cpu.ts';
@@ -22,6 +22,15 @@ const sse =
   (count: number): (() => unknown) => {
     const chunks = bytes(text(count), size);
     return () => runWhole(readSseRecords, replyContext(), chunks);
+  };
+const cut =
+  (text: (count: number) => string) =>
+  (count: number): (() => unknown) => {
+    const all = Buffer.from(text(count));
+    return () => {
+      for (let at = all.length; at > 0; ) at = recordStart(all, at);
+      return [...recordEnds(all)].length;
+    };
   };
 const splice =
   (text: (count: number) => string) =>
@@ -60,6 +69,8 @@ const readers: Readonly<Record<string, (count: number) => () => unknown>> = {
   'a line of a stream that never ends': sse((count) => 'x'.repeat(count), 1),
   'many lines of one record': sse((count) => `${'data: x\n'.repeat(count)}\n`, 1000),
   'many empty lines': sse((count) => '\r\n'.repeat(count), 3),
+  'many records of a chunk that ends in another line end': cut((count) => `${'data: x\n\n'.repeat(count)}\r`),
+  'many records of a chunk, with CRLF': cut((count) => 'data: x\r\n\r\n'.repeat(count)),
   'letters that are cut in two': sse((count) => `data: ${'é'.repeat(count)}\n\n`, 1),
   'a body with many members of the name that is replaced': splice(
     (count) => `{${Array.from({ length: count }, () => '"model":1').join(',')}}`,

@@ -174,15 +174,19 @@ export class RecordCutter {
   }
 }
 
-/** The offset at which the record that begins at `from` ends; the bytes' length if it is incomplete. */
-export const recordEnd = (bytes: Buffer, from: number): number => {
-  let first = -1;
-  for (const line of emptyLinesIn(bytes)) {
-    const at = bytes.indexOf(line, from);
-    if (at >= 0 && (first < 0 || at < first)) first = at;
+/** The offsets at which records end, in order; the last is the bytes' length, if its record is incomplete. Searches no byte twice. */
+export function* recordEnds(bytes: Buffer): Generator<number> {
+  const gaps = emptyLinesIn(bytes).map((line) => ({ line, at: bytes.indexOf(line) }));
+  for (let from = 0; from < bytes.length; ) {
+    let first = -1;
+    for (const gap of gaps) {
+      if (gap.at >= 0 && gap.at < from) gap.at = bytes.indexOf(gap.line, from);
+      if (gap.at >= 0 && (first < 0 || gap.at < first)) first = gap.at;
+    }
+    from = first < 0 ? bytes.length : afterEmptyLine(bytes, first);
+    yield from;
   }
-  return first < 0 ? bytes.length : afterEmptyLine(bytes, first);
-};
+}
 
 /**
  * The offset at which the record begins that ends at `to`, or before the line ends there; 0 if it began earlier. Lines that end in CR

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { runWhole } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
-import { RecordCutter, readSseRecords, recordEnd, recordStart } from '../../../engine/model/wire/sse.ts';
+import { RecordCutter, readSseRecords, recordEnds, recordStart } from '../../../engine/model/wire/sse.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
 import { recordingsOf } from '../../support/upstreams/recordings.ts';
@@ -167,8 +167,8 @@ test('records are found from either side, at the ends that a line by line readin
       );
       const ends = new Set<number>();
       // A further empty line may belong to the next record.
-      for (let at = recordEnd(all, 0); at < all.length; at = recordEnd(all, at)) {
-        ends.add(at + (/^[\r\n]*/.exec(whole.slice(at))?.[0].length ?? 0));
+      for (const at of recordEnds(all)) {
+        if (at < all.length) ends.add(at + (/^[\r\n]*/.exec(whole.slice(at))?.[0].length ?? 0));
       }
       t.deepEqual([...ends], expected);
       const starts: number[] = [];
