@@ -176,12 +176,17 @@ export interface Routed extends Decoded {
   readonly addressAt: number;
   /** Earlier attempts at this destination. */
   readonly retries: number;
+  /** A summary is asked for, and the destination has no compaction: its model is asked to write one. */
+  readonly summarizes: boolean;
   /** The destination has refused the reasoning in the history, so it is left out. */
   readonly withoutReasoning: boolean;
 }
 
 /** Whether stages change the request on its way to the destination. */
 export const hasRequestStages = ({ plan }: Routed): boolean => plan.graph.requestStages.length > 0;
+
+/** Whether the destination's model is asked to write the summary that the client wants. */
+export const isSummarized = ({ summarizes }: Routed): boolean => summarizes;
 
 /** After `reconcileReasoning`: the request's earlier reasoning suits the destination. */
 export interface Reconciled extends Routed {

@@ -1,5 +1,5 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
-import { type Exchange, hasRequestStages, type Ready, type Routed } from './exchange.ts';
+import { type Exchange, hasRequestStages, isSummarized, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
@@ -12,7 +12,7 @@ import { refuseUnservable, route } from './operators/route.ts';
 import { named, onlyIf, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
-import { transformEvents, transformRequest } from './operators/transform.ts';
+import { askForSummary, packSummary, transformEvents, transformRequest } from './operators/transform.ts';
 import {
   encodeEvents,
   endOnFault,
@@ -52,6 +52,7 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
     named('decode-request', decodeUnlessPassing(gateway)), // an outline → the whole request, where it is needed
     leaveWire, // what only the client's format has → what others have too
+    onlyIf(isSummarized, askForSummary(gateway)), // a request to compact → one to write a summary, where the vendor has no compaction
     onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
     named('encode-request', encodeRequest(gateway)), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
@@ -66,19 +67,22 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits, timeouts } = gateway.config;
   const pass = stages(boundReply(limits), readStart(), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
-  const convert = memoize((plan: Routed['plan']) =>
+  const convert = memoize((plan: Routed['plan']) => converted(transformEvents(plan, timeouts.stageMs)));
+  const summarize = memoize((plan: Routed['plan']) => converted(packSummary(transformEvents(plan, timeouts.stageMs))));
+  const converted = (events: ReturnType<typeof transformEvents>) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
       readStart(), // its first bytes: a mark is dropped, one JSON body in place of a stream refused
       readEvents(), // bytes → SSE records, or the whole body → events
       boundContent(limits), // limits what stages and encoders may collect
       watchSignatures(gateway.signatures), // marks who issued each payload; keeps what clients lose
-      transformEvents(plan, timeouts.stageMs), // each stage, in reverse list order
+      events, // each stage, in reverse list order; of a summary, its block
       endOnFault(), // ends at an `error` event; throws it before the first byte
       encodeEvents(), // events → SSE text, or one whole reply
       sendReply(),
-    ),
+    );
+  const reply = writeReply(({ passThrough, plan, summarizes }) =>
+    passThrough.reply ? pass : summarizes ? summarize(plan) : convert(plan),
   );
-  const reply = writeReply(({ passThrough, plan }) => (passThrough.reply ? pass : convert(plan)));
   return pipe(prepareCall(gateway), sequence(named('call-upstream', callUpstream(gateway)), reply)); // + the answer as it arrives → the client's parts
 };

@@ -17,7 +17,7 @@ import type {
 import type { When } from './sections/rule-schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
-export const scenarios = ['longContext', 'image', 'webSearch', 'background', 'think'] as const;
+export const scenarios = ['compact', 'longContext', 'image', 'webSearch', 'background', 'think'] as const;
 export type Scenario = (typeof scenarios)[number];
 
 /**
@@ -182,6 +182,8 @@ export interface RouterConfig {
   readonly default: string | undefined;
   /** Prompt tokens above which a request counts as long; absent: as the window of the default route says. */
   readonly longContextThreshold?: number;
+  /** What a model is told that summarizes a conversation; absent: the usual prompt. */
+  readonly compactPrompt?: string;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
   /** Fallback destinations by rule, in order. */
   readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;

@@ -188,6 +188,7 @@ const exampleModel = 'work,large-model';
 const routed = (requests: string) => text(`Where ${requests} go, ${destination}.`, exampleModel);
 
 const routes = {
+  compact: routed('requests to summarize a conversation'),
   longContext: routed('requests longer than `longContextThreshold`'),
   image: routed('requests with an image in the latest user turn'),
   webSearch: routed('requests for a web search'),
@@ -202,6 +203,7 @@ const destinations = (rule: string) =>
 export const FallbackFile = Type.Object(
   {
     default: destinations('the default'),
+    compact: destinations('that scenario'),
     longContext: destinations('that scenario'),
     image: destinations('that scenario'),
     webSearch: destinations('that scenario'),
@@ -240,6 +242,14 @@ export const RouterFile = Type.Object(
           'Tokens above which a request counts as long. Default: 90 % of the window of the default route, or 60,000 if that is unknown.',
         minimum: 0,
         examples: [60_000],
+      }),
+    ),
+    compactPrompt: Type.Optional(
+      Type.String({
+        description: 'What the model is told that summarizes a conversation for a provider without compaction.',
+        minLength: 1,
+        maxLength: 20_000,
+        examples: ['Summarize the conversation. Keep all names, paths and decisions.'],
       }),
     ),
     routes: Type.Optional(

@@ -60,8 +60,8 @@ export type FaultKind =
 
 /** One failure, described for users. Holds no secrets: any client may see the message. */
 export interface Fault {
-  /** What the request may lack to be accepted, if that is known. */
-  readonly remedy?: 'without-reasoning' | undefined;
+  /** What the request may lack to be accepted, or that its model may be asked for a summary instead, if that is known. */
+  readonly remedy?: 'without-reasoning' | 'without-compaction' | undefined;
   readonly kind: FaultKind;
   readonly message: string;
   /** Path of the field at fault, in the client's spelling: `messages[2].content[0].source`. */

@@ -1,3 +1,4 @@
+import type { SummaryForm } from './compaction.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
 import type { ModelEvent, Usage } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -46,6 +47,8 @@ export interface ClientProtocol {
    * answer depends on. Absent: the decoder leaves nothing to express.
    */
   readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
+  /** How a summary is given that a model without compaction writes; absent: clients can't ask for one. */
+  readonly summary?: SummaryForm;
   /** A request that declares tools is refused rather than sent without any: its clients can't do their work then. */
   readonly needsSomeTool?: true;
   /** Lower-case headers by which agents classify their requests; absent: none. */
@@ -151,6 +154,8 @@ export interface UpstreamProtocol {
   readonly usageMembers?: (request: ModelRequest) => JsonObject | undefined;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
+  /** The vendor summarizes a conversation on demand, in its own form; absent: a model is asked for a summary. */
+  readonly compacts?: true;
   /** Streams have no terminal record: a finished answer is complete, however its connection ends. */
   readonly endsByClosing?: true;
   /** Decodes SSE records into events. */

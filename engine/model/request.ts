@@ -34,6 +34,8 @@ export interface ModelRequest {
   readonly output?: OutputFormat | undefined;
   readonly verbosity?: 'low' | 'medium' | 'high' | undefined;
   readonly stream: boolean;
+  /** The client wants a summary of the conversation in place of an answer. */
+  readonly compaction?: Compaction | undefined;
   /** Whether the client wants token counts in a stream, if its wire format has that option. */
   readonly streamUsage?: boolean | undefined;
   /** A stable name of the end user, for the vendor's abuse checks. */
@@ -47,6 +49,18 @@ export interface ModelRequest {
   readonly cache?: CacheMark | undefined;
   /** Members that only the client's wire format knows. */
   readonly extra?: Extra | undefined;
+}
+
+/** How a client asks for a summary that later requests have in place of the conversation. */
+export interface Compaction {
+  /** Path of what asks for it in the client's body, or of the conversation. */
+  readonly at: string;
+  /** The request's own path asks for it. The answer is an object of its own kind. */
+  readonly byPath?: true;
+  /** What asks for it in the body, in the client's wire format. */
+  readonly raw?: { readonly wire: WireFormat; readonly value: JsonObject } | undefined;
+  /** What the model is told to write; absent: the usual prompt. */
+  readonly instructions?: string | undefined;
 }
 
 /** The wire formats of requests and replies. Clients don't use Gemini's. */

@@ -14,6 +14,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import type { PassThrough } from '../observe/observer.ts';
+import { refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -154,7 +155,7 @@ const maxErrorBytes = 1 << 20;
 
 /** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
 export const callUpstream =
-  ({ upstreams, config }: Gateway): SequenceStep<Ready, Answered> =>
+  ({ upstreams, config, health }: Gateway): SequenceStep<Ready, Answered> =>
   (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
@@ -162,7 +163,11 @@ export const callUpstream =
     observer.called();
     return upstreams
       .call({ url, headers, body, backpressure, timeouts })
-      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer))));
+      .pipe(
+        sequence((answer) =>
+          isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer, health.nowMs()),
+        ),
+      );
   };
 
 /** A redirect isn't followed: it could send the key and the conversation to any host. */
@@ -205,8 +210,13 @@ const blocked = (status: number, page: string): Fault => {
 const mayLeaveOutReasoning = ({ plan, passThrough, withoutReasoning }: Ready, fault: Fault): boolean =>
   !passThrough.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
 
+const remedyFor = (ready: Ready, fault: Fault, status: number, nowMs: number): Fault['remedy'] => {
+  if (mayLeaveOutReasoning(ready, fault)) return 'without-reasoning';
+  return ready.request.compaction && refusesCompaction(ready, fault, status, nowMs) ? 'without-compaction' : undefined;
+};
+
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
-const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
+const refuse = (ready: Ready, answer: UpstreamAnswer, nowMs: number): Observable<never> => {
   if (isRedirect(answer)) {
     fail(
       'upstream-garbled',
@@ -222,7 +232,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = mayLeaveOutReasoning(ready, fault) ? 'without-reasoning' : undefined;
+        const remedy = remedyFor(ready, fault, answer.status, nowMs);
         throw new FaultError(hideCredentials({ ...fault, headers, ...(remedy && { remedy }) }, ready.call.headers));
       },
       { maxBytes: maxErrorBytes },

@@ -175,16 +175,21 @@ export const mayPassThrough = ({
   resolution,
   plan,
   verbatim,
+  summarizes,
 }: Reconciled): PassThrough => {
   const { graph, upstream } = plan;
   return {
     request:
       graph.requestPassThrough.open &&
+      !summarizes &&
       verbatim &&
       !resolution.tagged &&
       !client.needsRepair?.(clientBody) &&
       (upstream.acceptsVerbatim?.(request) ?? true),
-    reply: graph.replyPassThrough.open && !client.rewritesReply?.(clientBody),
+    // Stages know nothing of a compacted conversation.
+    reply:
+      !summarizes &&
+      (request.compaction?.byPath || (graph.replyPassThrough.open && !client.rewritesReply?.(clientBody))),
   };
 };
 
@@ -193,6 +198,6 @@ export const passesThrough = (
   { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
   streamed: boolean,
 ): PassThrough =>
-  passThrough.reply && (streamed !== progress.streaming || context.names.changed)
+  passThrough.reply && !context.request.compaction?.byPath && (streamed !== progress.streaming || context.names.changed)
     ? { ...passThrough, reply: false }
     : passThrough;

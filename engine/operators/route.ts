@@ -6,6 +6,7 @@ import { FaultError, fail, unsupported } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
+import { compactsItself } from '../routing/compaction.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { askedName } from '../routing/model-names.ts';
@@ -85,7 +86,9 @@ const routeTo = (
 
 /** The request class that an agent declares, if a scenario depends on it. */
 const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
-  router.routes.background === undefined ? undefined : agentHint({ client, header: clientHeader }, 'requestClass');
+  router.routes.background === undefined && router.routes.compact === undefined
+    ? undefined
+    : agentHint({ client, header: clientHeader }, 'requestClass');
 
 /** Refuses what the destination can't serve: as `assertServable`, and a prompt that surely exceeds the model's window. */
 export const refuseUnservable =
@@ -149,6 +152,7 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
     apiKey: provider.apiKeys[0] ?? '',
     addressAt: 0,
     retries: 0,
+    summarizes: request.compaction !== undefined && !compactsItself(plan, decoded.client, gateway.health.nowMs()),
     withoutReasoning: false,
   });
 };

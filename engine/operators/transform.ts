@@ -12,8 +12,9 @@ import {
   toArray,
 } from 'rxjs';
 import { type Answered, fill, type Reconciled } from '../exchange.ts';
+import { packAnswer, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
-import { type Fault, stageFault } from '../model/fault.ts';
+import { type Fault, fail, stageFault, unsupported } from '../model/fault.ts';
 import type { Machine, Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -165,3 +166,30 @@ const runStage =
       end: () => guarded((running, out) => running.end(out)),
     };
   };
+
+/** Asks the model for a summary in place of an answer. Throws `invalid-request` for an empty conversation. */
+export const askForSummary =
+  ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
+  (reconciled) => {
+    const { request, client } = reconciled;
+    const at = request.compaction?.at ?? '';
+    if (!client.summary) return unsupported(at, `${at}: this protocol has no summaries.`);
+    if (request.turns.length === 0) fail('invalid-request', 'There is no conversation to summarize.', { param: at });
+    return fill(reconciled, { request: summaryRequest(request, config.router.compactPrompt ?? usualPrompt) });
+  };
+
+/** The stages of an answer that is a summary: the client gets it packed, as a block of its own format. */
+export const packSummary = ({ group }: StageGroup<Answered, Batch>): StageGroup<Answered, Batch> => ({
+  group: [...group, packing],
+});
+
+const packing: StreamStage<Answered, Batch, Batch> = ({ client, context }) => {
+  const running = client.summary && packAnswer(client.summary).start(context);
+  return {
+    next(batch) {
+      const out: ModelEvent[] = [];
+      for (const event of batch) running?.step(event, out);
+      return nonEmpty(out);
+    },
+  };
+};

@@ -32,6 +32,12 @@ export const longContextFor = (windows: readonly number[]): LongContext =>
 /** Returns why the request belongs to the scenario, worded for users; `undefined` if it doesn't. */
 type Rule = (request: ModelRequest, facts: Facts) => string | undefined;
 
+/** An agent that says so summarizes by itself. */
+const compact: Rule = ({ compaction }, { requestClass }) => {
+  if (compaction) return 'a summary of the conversation is asked for';
+  return requestClass === 'compaction' ? 'the agent says that it summarizes the conversation' : undefined;
+};
+
 const longContext: Rule = (_, { tokens, by, longContext: { threshold, because } }) =>
   tokens > threshold
     ? `${qualifiers[by]}${formatCount(tokens)} tokens > ${formatCount(threshold)}${because === undefined ? '' : `, ${because}`}`
@@ -81,7 +87,7 @@ const think: Rule = (request) => {
 const messageEffort: Reasoning = { wire: 'messages' };
 
 /** The rule of each scenario. */
-export const rules: Readonly<Record<Scenario, Rule>> = { longContext, image, webSearch, background, think };
+export const rules: Readonly<Record<Scenario, Rule>> = { compact, longContext, image, webSearch, background, think };
 
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 

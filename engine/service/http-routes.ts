@@ -21,12 +21,11 @@ import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { messagesModels } from '../../protocols/messages/models.ts';
 import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/openapi.ts';
-import { responsesCompaction } from '../../protocols/responses/compact.ts';
+import { decodeCompaction } from '../../protocols/responses/compact.ts';
 import { responsesCounting } from '../../protocols/responses/count-tokens.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
 import { responsesSchemas } from '../../protocols/responses/openapi.ts';
 import type { ProviderDraft, Validation } from '../config/validate.ts';
-import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
@@ -127,8 +126,7 @@ const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): 
   const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const { hidden } = messagesCounting;
   const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countMs };
-  const { decodeRequest, upstream } = responsesCompaction;
-  const compacting = { ...responsesClient, decodeRequest };
+  const compacting = { ...responsesClient, decodeRequest: decodeCompaction };
   const { request, fault } = responsesSchemas;
   return [
     ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
@@ -142,7 +140,7 @@ const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): 
         countTokensEndpoint(countingInput, current, admit),
       ),
       post(`${path}/compact`, { ...compactDoc, request, fault }, (current) =>
-        compactEndpoint(compacting, upstream, current, admit),
+        modelEndpoint(compacting, current, features, records),
       ),
     ]),
   ];

@@ -1,23 +1,83 @@
+import { packSummary, type SummaryForm } from '../../engine/model/compaction.ts';
+import type { ReplyContext } from '../../engine/model/context.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import type { Reply } from '../../engine/model/reply.ts';
+import type { ModelRequest } from '../../engine/model/request.ts';
 import { decodePartialRequest } from './decode-request/decode-request.ts';
+import { itemId } from './encode-reply/output-item.ts';
+import { responseId } from './encode-reply/response-object.ts';
+import { encodeUsage } from './reply-end.ts';
 
-/** The vendor's compaction endpoint. Source: OpenAI API reference, "Compact a response". */
-export const responsesCompaction = {
-  decodeRequest: decodePartialRequest,
-  upstream: {
-    suffix: '/compact',
-    fields: new Set([
-      'model',
-      'input',
-      'instructions',
-      'previous_response_id',
-      'prompt_cache_key',
-      'prompt_cache_options',
-      'prompt_cache_retention',
-      'service_tier',
-      'tools',
-      'parallel_tool_calls',
-      'reasoning',
-      'text',
-    ]),
-  },
+/** Decodes the body of the compaction endpoint, which never streams. Source: OpenAI API reference, "Compact a response". */
+export const decodeCompaction = (body: JsonObject): ModelRequest => ({
+  ...decodePartialRequest(body),
+  stream: false,
+  compaction: { at: 'input', byPath: true },
+});
+
+/** A compaction item, which a client sends back in place of the conversation. Source: OpenAI API reference, "Compact a response". */
+const compactionItem = (contextId: string, payload: string): JsonObject => ({
+  id: itemId('cmp', contextId, 0),
+  type: 'compaction',
+  encrypted_content: payload,
+});
+
+/** How this protocol gives a summary that a model without compaction has written. */
+export const responsesSummary: SummaryForm = {
+  wire: 'responses',
+  begin: (id) => compactionItem(id, ''),
+  complete: (summary, id) => ({
+    type: 'response.output_item.done',
+    item: compactionItem(id, packSummary(summary)),
+  }),
+  finish: 'end',
 };
+
+/**
+ * The compaction endpoint's reply: the user's messages, then the compaction item. `output`: the answer's items. Source: OpenAI API
+ * reference, "Compact a response".
+ */
+export const compactedObject = (reply: Reply, output: readonly JsonObject[], context: ReplyContext): JsonObject => ({
+  id: responseId(context, reply.id),
+  object: 'response.compaction',
+  created_at: Math.floor(context.startedAtMs / 1000),
+  output: [...userMessages(context), ...output],
+  usage: encodeUsage(reply.usage, context.inputEstimate),
+});
+
+const userMessages = ({ clientBody: { input }, id }: ReplyContext): readonly JsonObject[] => {
+  if (typeof input === 'string') return input === '' ? [] : [userMessage({ content: input }, itemId('msg', id, 0))];
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
+  return items.filter(isUsers).map((item, index) => userMessage(item, itemId('msg', id, index)));
+};
+
+const isUsers = ({ type, role }: JsonObject): boolean => role === 'user' && (type ?? 'message') === 'message';
+
+const userMessage = ({ content, ...item }: JsonObject, id: string): JsonObject => ({
+  id,
+  ...item,
+  type: 'message',
+  status: 'completed',
+  role: 'user',
+  content: typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? []),
+});
+
+/** The members that the compaction endpoint takes. */
+const fields: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'previous_response_id',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'service_tier',
+  'tools',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+]);
+
+/** A body for the compaction endpoint, which rejects the other members. */
+export const compactionBody = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name)));

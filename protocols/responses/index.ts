@@ -4,6 +4,7 @@ import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { recordType } from '../../engine/model/wire/sse.ts';
+import { responsesSummary } from './compact.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream } from './decode-reply/decode-stream.ts';
@@ -40,6 +41,7 @@ export const responsesClient: ClientProtocol = {
   needsRepair: holdsPackedSignature,
   returnsReasoning: true,
   ownWireField,
+  summary: responsesSummary,
   needsSomeTool: true,
   // Sent by Codex, older spellings first; newer versions send only the newer ones.
   sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],
@@ -68,6 +70,7 @@ export const responsesUpstream: UpstreamProtocol = {
   wire: 'responses',
   prompt: { front: ['tools', 'instructions'], list: 'input' },
   acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
+  compacts: true,
   encodeRequest,
   decodeStream,
   decodeReply,

@@ -304,6 +304,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/<(JUNCTOR-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g, '<JUNCTOR-MODEL>', many('-'), '\n'),
   ],
   'engine/routing/plan/build-stages.ts': [own(/\.$/)],
+  'engine/routing/compaction.ts': [foreign(/compaction/)],
   'engine/routing/scenarios.ts': [foreign(/haiku/i)],
   'engine/routing/tokens/estimate.ts': [foreign(/\s/), foreign(/\d/), foreign(/[a-z]/i)],
   'engine/routing/tokens/media.ts': [foreign(/\/Type\s{0,4}\/Page(?!s)/g)],

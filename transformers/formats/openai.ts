@@ -172,10 +172,10 @@ export const openai = format({
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: openaiFacts,
-  pathFor(target) {
+  pathFor(target, request) {
     const path = paths.get(target) ?? pathOf(target);
     paths.set(target, path);
-    return path;
+    return request.compaction?.byPath ? `${path}/compact` : path;
   },
   rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {

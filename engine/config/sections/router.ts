@@ -60,6 +60,8 @@ export const readRouter = (
   return {
     default: destination('Router.default', source.default),
     ...(source.longContextThreshold !== undefined && { longContextThreshold: source.longContextThreshold }),
+    ...(source.compactPrompt !== undefined &&
+      source.compactPrompt.trim() !== '' && { compactPrompt: source.compactPrompt }),
     routes,
     fallback,
     ...(rules.length > 0 && { rules }),

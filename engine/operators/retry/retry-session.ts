@@ -85,7 +85,7 @@ export class RetrySession {
    * all keys are cooling down.
    */
   next(mayProbe = true): Routed {
-    const { resolution, retries, withoutReasoning } = this.#routed;
+    const { resolution, retries, withoutReasoning, summarizes } = this.#routed;
     const { health, config } = this.#gateway;
     const nowMs = health.nowMs();
     this.#hasFailed = false;
@@ -98,7 +98,7 @@ export class RetrySession {
     if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
     const { otherBaseUrls } = resolution.provider;
     const addressAt = otherBaseUrls ? this.#provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
-    return fill(this.#routed, { retries, withoutReasoning, apiKey: this.#key, addressAt });
+    return fill(this.#routed, { retries, withoutReasoning, summarizes, apiKey: this.#key, addressAt });
   }
 
   /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
@@ -133,7 +133,7 @@ export class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = fault.remedy ? withoutReasoningAtOnce : this.#decide(fault, failureClass, requestedWaitMs);
+    const decision = fault.remedy ? remedies[fault.remedy] : this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -264,7 +264,11 @@ export class RetrySession {
   #retry({ afterMs, key, without }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
     const { traffic } = this.#provider;
     if (this.#routed.retries === 0) traffic.retrying += 1;
-    fill(this.#routed, { retries: this.#routed.retries + 1, ...(without && { withoutReasoning: true }) });
+    fill(this.#routed, {
+      retries: this.#routed.retries + 1,
+      ...(without === 'reasoning' && { withoutReasoning: true }),
+      ...(without === 'compaction' && { summarizes: true }),
+    });
     this.#keepKey = true;
     this.#waitedMs += afterMs;
     if (key === 'other') {
@@ -352,6 +356,7 @@ export class RetrySession {
     const [next] = this.#fallbacks;
     const role = this.#hasMember ? "the pool's member" : 'the fallback';
     if (decision.type === 'fallback') return next ? `${role} ${nameAndModel(next)}` : 'nothing';
+    if (decision.without === 'compaction') return 'the same at once, asked to write a summary';
     if (decision.without) return `the same at once without its ${decision.without}`;
     return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
   }
@@ -359,8 +364,14 @@ export class RetrySession {
 
 const none: readonly string[] = [];
 
-/** The vendor refuses the history's reasoning, without which it accepts the request. */
-const withoutReasoningAtOnce: RetryDecision = { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' };
+/**
+ * What follows where the vendor is known to accept the request otherwise: without the history's reasoning, or with a prompt for a
+ * summary in place of the compaction that it lacks.
+ */
+const remedies: Readonly<Record<NonNullable<Fault['remedy']>, RetryDecision>> = {
+  'without-reasoning': { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' },
+  'without-compaction': { type: 'retry', afterMs: 0, key: 'same', without: 'compaction' },
+};
 
 /** Failures of destinations that were not called: another destination's failure is more useful. */
 const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);

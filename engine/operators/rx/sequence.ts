@@ -46,6 +46,16 @@ export function sequence<A, B, C, D, E, F, G, H>(
   f: SequenceStep<F, G>,
   g: SequenceStep<G, H>,
 ): OperatorFunction<A, H>;
+export function sequence<A, B, C, D, E, F, G, H, I>(
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+  e: SequenceStep<E, F>,
+  f: SequenceStep<F, G>,
+  g: SequenceStep<G, H>,
+  h: SequenceStep<H, I>,
+): OperatorFunction<A, I>;
 export function sequence(...steps: readonly UncheckedStep[]): OperatorFunction<unknown, unknown> {
   return (source) =>
     new Observable((subscriber) => {

@@ -1,3 +1,4 @@
+import { openSummary, summaryText } from '../../../engine/model/compaction.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { TextPart } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
@@ -65,6 +66,13 @@ export const decodeMcpCall = (state: Conversation, item: JsonObject, at: string)
   const text = `The tool ${tool}, called with ${input || '{}'}, ${end}`;
   const extra = extraFor(item, ['name', 'server_label', 'arguments', 'output', 'error'], at, 'text');
   append(state, 'assistant', at, { type: 'text', text, at, extra });
+};
+
+/** Decodes a summary that the gateway has packed as the user's text, also for this format; a vendor's own is opaque. */
+export const decodeSummary = (state: Conversation, item: JsonObject, at: string): void => {
+  const summary = openSummary(item.encrypted_content);
+  if (summary === undefined) decodeOpaque(state, item, at);
+  else addTurn(state, { role: 'user', parts: [{ type: 'text', text: summaryText(summary), at }], at });
 };
 
 /** Decodes settings for the rest of the conversation: the last ones are those of this answer. */

@@ -1,9 +1,16 @@
+import { openSummary } from '../../../engine/model/compaction.ts';
 import { fail } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { OwnWireField } from '../../../engine/model/protocol.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
 import type { Conversation } from './conversation.ts';
-import { decodeAgentMessage, decodeConfiguration, decodeMcpCall, unreadablePart } from './decode-agent-items.ts';
+import {
+  decodeAgentMessage,
+  decodeConfiguration,
+  decodeMcpCall,
+  decodeSummary,
+  unreadablePart,
+} from './decode-agent-items.ts';
 import { decodeMessage } from './decode-message.ts';
 import { decodeOpaque } from './decode-opaque.ts';
 import { decodeReasoning } from './decode-reasoning.ts';
@@ -40,6 +47,13 @@ const pending = (why: string): ItemKind => ({
   decode: decodeOpaque,
   refuse: (_, at, isPending) => (isPending ? { path: at, why } : undefined),
 });
+
+/** A summary that the gateway has packed is text for all; only its vendor can open another one. */
+const summary: ItemKind = {
+  decode: decodeSummary,
+  refuse: ({ encrypted_content: payload }, at) =>
+    openSummary(payload) === undefined ? { path: at, why: compacted } : undefined,
+};
 
 const compacted = "its vendor alone can read the conversation's past in it";
 const program = 'its vendor alone runs programs that call tools';
@@ -80,9 +94,13 @@ const kinds: Readonly<Record<ItemType, ItemKind>> = {
   },
   multi_agent_call: pending(agents),
   multi_agent_call_output: pending(agents),
-  compaction: own(compacted),
-  compaction_summary: own(compacted),
-  compaction_trigger: own('its vendor alone compacts conversations in this way'),
+  compaction: summary,
+  compaction_summary: summary,
+  // As the last item, it is no part of the conversation: the request asks for a summary.
+  compaction_trigger: {
+    decode: decodeOpaque,
+    refuse: (_, at, isLast) => (isLast ? undefined : { path: at, why: 'it asks for a summary only as the last item' }),
+  },
   item_reference: { decode: checkReference },
   program: own(program),
   program_output: own(program),

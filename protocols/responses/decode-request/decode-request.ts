@@ -1,8 +1,15 @@
 import { fail } from '../../../engine/model/fault.ts';
 import { asJsonObject, type JsonDraft, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { OwnWireField } from '../../../engine/model/protocol.ts';
-import type { ModelRequest, OutputFormat, Reasoning, TextPart, Tool } from '../../../engine/model/request.ts';
-import { reader } from '../../../engine/model/schema.ts';
+import type {
+  Compaction,
+  ModelRequest,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  Tool,
+} from '../../../engine/model/request.ts';
+import { memberPath, reader } from '../../../engine/model/schema.ts';
 import type { Settings } from './conversation.ts';
 import { extraOf } from './decode-content.ts';
 import { refusedItem } from './decode-items.ts';
@@ -23,7 +30,9 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
   if (!stateful && (read.input === undefined || read.input === null || read.input.length === 0)) {
     fail('invalid-request', 'input is required.', { param: 'input' });
   }
-  const input = typeof read.input === 'string' ? [{ role: 'user', content: read.input }] : (read.input ?? []);
+  const whole = typeof read.input === 'string' ? [{ role: 'user', content: read.input }] : (read.input ?? []);
+  const compaction = triggerIn(whole);
+  const input = compaction ? whole.slice(0, -1) : whole;
   const decodedTools = decodeTools([{ tools: read.tools ?? [], at: 'tools', found: false }, ...toolListsIn(input)]);
   const { deferred } = decodedTools;
   const { system, turns, settings } = decodeItems(input, decodedTools, stateful);
@@ -53,6 +62,7 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
     ...given('output', decodeFormat(updated, settings.formatAt)),
     ...given('verbosity', read.text?.verbosity),
     stream: read.stream ?? false,
+    ...given('compaction', compaction),
     ...given('user', user),
     ...given('metadata', read.metadata),
     ...given('serviceTier', read.service_tier),
@@ -60,6 +70,15 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
     ...given('promptCacheKey', read.prompt_cache_key),
     ...(extra && { extra: { wire: 'responses', at: '', fields: extra } }),
   };
+};
+
+/** The item that asks for a summary, which is the last one. Source: Codex 0.171, as recorded. */
+const triggerIn = (input: readonly object[]): Compaction | undefined => {
+  const last = input.at(-1);
+  const item = last && asJsonObject(last);
+  return item?.type === 'compaction_trigger'
+    ? { at: memberPath('input', input.length - 1), raw: { wire: 'responses', value: item } }
+    : undefined;
 };
 
 /** As `decodeRequest`, for endpoints where `input` may be absent or empty: it then holds one empty user message. */

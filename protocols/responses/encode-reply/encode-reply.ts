@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../../engine/model/reply.ts';
 import { packCallSignature } from '../call-signature.ts';
 import { encodeCitation, isPlaced } from '../citations.ts';
+import { compactedObject } from '../compact.ts';
 import { encodeFinish } from '../reply-end.ts';
 import { calledTool } from '../tool-names.ts';
 import { CustomInput } from './custom-input.ts';
@@ -29,6 +30,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
     context.losses.approximate('status', `completed for ${reply.finish}`);
   }
   const output = encodeBlocks(reply.blocks, context, outcome.status === 'incomplete' ? 'incomplete' : 'completed');
+  if (context.request.compaction?.byPath) return compactedObject(reply, output, context);
   return { ...responseHead(context, reply, outcome), output, ...responseEcho(context) };
 };
 

@@ -70,7 +70,7 @@ export const callPrefix = ({ kind }: CalledTool) =>
 
 /** An item's id, unique and deterministic. `index` counts the reply's items. */
 export const itemId = (
-  prefix: 'msg' | 'rs' | ReturnType<typeof callPrefix>,
+  prefix: 'msg' | 'rs' | 'cmp' | ReturnType<typeof callPrefix>,
   contextId: string,
   index: number,
 ): string => `${prefix}_${contextId}${index.toString(16).padStart(4, '0')}`;

@@ -27,7 +27,8 @@ export const responseHead = (context: ReplyContext, answer: Answer, outcome: Out
 });
 
 /** An upstream of the same protocol may store the reply under its own id, which clients need to continue it. */
-const responseId = (context: ReplyContext, id: string): string => (/^resp_./.test(id) ? id : `resp_${context.id}`);
+export const responseId = (context: ReplyContext, id: string): string =>
+  /^resp_./.test(id) ? id : `resp_${context.id}`;
 
 /** The members that repeat the request, with the protocol's defaults. */
 export const responseEcho = ({ clientBody, request }: ReplyContext): JsonObject => ({

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../
 import type { Losses } from '../../../engine/model/loss.ts';
 import { isOff, type ModelRequest, type OutputFormat } from '../../../engine/model/request.ts';
 import { wireUserId } from '../../../engine/model/wire/user-id.ts';
+import { compactionBody } from '../compact.ts';
 import { type ResponsesTraits, responsesTraits } from '../dialect.ts';
 import { encodeExtra, newContentContext } from './encode-content.ts';
 import { encodeSystem, encodeTurns } from './encode-messages.ts';
@@ -16,6 +17,7 @@ import { encodeToolMembers } from './encode-tools.ts';
  */
 export const encodeRequest = (request: ModelRequest, { names, losses, client }: RequestContext): JsonObject => {
   const traits = responsesTraits(request.model);
+  const { compaction } = request;
   const context = newContentContext(request, losses, client, (name) => names.wire(name, fits, maxName), names.callIds);
   const { instructions, messages } = encodeSystem(request.system, context);
   // Tools come before the conversation, so that a valid name is never assigned to a renamed tool.
@@ -25,7 +27,12 @@ export const encodeRequest = (request: ModelRequest, { names, losses, client }: 
   const body: JsonDraft = {
     model: request.model,
     ...(instructions !== '' && { instructions }),
-    input: [...messages, ...encodeTurns(request.turns, context), ...context.toolItems.rest()],
+    input: [
+      ...messages,
+      ...encodeTurns(request.turns, context),
+      ...context.toolItems.rest(),
+      ...(compaction?.raw?.wire === 'responses' ? [compaction.raw.value] : []),
+    ],
     ...toolMembers,
     ...limits(request, traits, losses),
     ...text(request, extra),
@@ -37,7 +44,8 @@ export const encodeRequest = (request: ModelRequest, { names, losses, client }: 
     stream: request.stream,
   };
   const { text: _text, reasoning: _reasoning, include, ...rest } = extra;
-  return { ...body, ...stored(request, client), ...included(request, traits, include), ...rest };
+  const whole = { ...body, ...stored(request, client), ...included(request, traits, include), ...rest };
+  return compaction?.byPath ? compactionBody(whole) : whole;
 };
 
 const fits = /^[a-zA-Z0-9_-]{1,64}$/;

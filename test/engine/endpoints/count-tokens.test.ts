@@ -218,13 +218,13 @@ test('a conversation is compacted by an upstream of the same protocol; its answe
   t.deepEqual(upstream.requests[0]?.body, { ...body, model: 'm' });
 });
 
-test('what only a Responses upstream can compact is refused elsewhere, and nothing is sent', async (t) => {
+test('what only a Responses upstream can read is refused elsewhere, and nothing is sent', async (t) => {
   const { post, upstream } = await openResponses(t, counted);
   const hello = { role: 'user', content: 'hi' };
   for (const [path, input, param] of [
-    ['/v1/responses/compact', [hello], 'model'],
-    ['/preset/other/responses/compact', [hello], 'model'],
-    ['/v1/responses', [hello, { type: 'compaction_trigger' }], 'input[1]'],
+    ['/v1/responses/compact', [{ type: 'compaction', encrypted_content: 'x' }, hello], 'input[0]'],
+    ['/preset/other/responses/compact', [hello, { type: 'compaction' }], 'input[1]'],
+    ['/v1/responses', [{ type: 'compaction_trigger' }, hello], 'input[0]'],
     ['/v1/responses', [{ type: 'compaction', encrypted_content: 'x' }, hello], 'input[0]'],
   ] as const) {
     const { status, value } = await post(path, { model: path.startsWith('/preset') ? 'any' : 'c,n', input });

@@ -31,7 +31,7 @@ const callOf = (name: string, json: string): readonly string[] => [
 const open = async (t: ExecutionContext, { router = { default: 'c,n' }, streamed = callOf('f', '{}') }: Setup = {}) => {
   const upstream = await startUpstream(({ url, body }) => {
     if ((body as JsonObject).stream === true) return sseAnswer(streamed);
-    return jsonAnswer(url.endsWith('/responses') ? response : completion);
+    return jsonAnswer(url.includes('/responses') ? response : completion);
   });
   t.teardown(upstream.close);
   const gateway = await startGateway({

@@ -175,7 +175,7 @@ export const itemCases: Readonly<Record<ItemType, ItemCase>> = {
     items: [{ type: 'compaction_summary', encrypted_content: 'past' }, answer],
     outcome: refused(),
   },
-  compaction_trigger: { items: [{ type: 'compaction_trigger' }], outcome: refused() },
+  compaction_trigger: { items: [{ type: 'compaction_trigger' }], outcome: 'used' },
   item_reference: {
     items: [
       { type: 'item_reference', id: 'msg_1' },

@@ -4,7 +4,7 @@ import { withInner, withMember } from './fields/field-path.ts';
 
 /** A routing rule: the default, or a scenario. */
 export interface Rule {
-  readonly name: 'default' | 'longContext' | 'image' | 'webSearch' | 'background' | 'think';
+  readonly name: 'default' | 'compact' | 'longContext' | 'image' | 'webSearch' | 'background' | 'think';
   readonly title: string;
   /** Which requests match. */
   readonly fits: string;
@@ -13,6 +13,11 @@ export interface Rule {
 /** All rules, scenarios in the order in which they are checked. */
 export const rules: readonly Rule[] = [
   { name: 'default', title: 'Default', fits: 'Requests that match no rule and no scenario.' },
+  {
+    name: 'compact',
+    title: 'Compaction',
+    fits: 'Requests to summarize the conversation. A provider of another protocol than the client’s writes a summary that all models read.',
+  },
   { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
   { name: 'image', title: 'Image', fits: 'The latest user turn contains an image.' },
   { name: 'webSearch', title: 'Web search', fits: 'Hosted web search is the only tool, or is forced.' },

@@ -1,0 +1,34 @@
+import type { Fault } from '../model/fault.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { Plan } from './plan/plan.ts';
+
+/** How long a destination that refused a compaction isn't asked for one again, in milliseconds. */
+const rememberedMs = 600_000;
+
+/** When a destination that refused a compaction is asked again, by its plan, so that a new configuration asks anew. */
+const askedAgainMs = new WeakMap<Plan, number>();
+
+/** Whether the vendor summarizes the conversation in the client's own format. */
+export const compactsItself = (plan: Plan, client: ClientProtocol, nowMs: number): boolean =>
+  plan.upstream.compacts === true && plan.upstream.wire === client.wire && nowMs >= (askedAgainMs.get(plan) ?? 0);
+
+/** Statuses of servers that don't have the path of a request. */
+const unknownPaths: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** Statuses of servers that don't know a member of the body, whose words then name it. */
+const unknownMembers: ReadonlySet<number> = new Set([400, 422]);
+
+/** Whether the upstream has no compaction. A server without the path for it isn't asked again for a while. `nowMs`: of the health's clock. */
+export const refusesCompaction = (
+  { request, plan }: { readonly request: ModelRequest; readonly plan: Plan },
+  { message, param = '' }: Fault,
+  status: number,
+  nowMs: number,
+): boolean => {
+  if (request.compaction?.byPath !== true)
+    return unknownMembers.has(status) && /compaction/.test(`${message} ${param}`);
+  if (!unknownPaths.has(status)) return false;
+  askedAgainMs.set(plan, nowMs + rememberedMs);
+  return true;
+};
