@@ -1,3 +1,4 @@
+import type { SummaryForm } from '../../engine/model/compaction.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, Headers, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
@@ -8,6 +9,7 @@ import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream, reportedError } from './decode-reply/decode-stream.ts';
 import { plainUsage } from './decode-reply/plain-usage.ts';
 import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request/decode-request.ts';
+import { ownMark } from './decode-request/open-summaries.ts';
 import { type MessagesServer, messagesTraits } from './dialect.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { encodeReply } from './encode-reply/encode-reply.ts';
@@ -46,6 +48,14 @@ const readEnd = (record: SseRecord): StreamEnd | undefined => {
   return isJsonObject(value) && reportedError(value) !== undefined ? 'fault' : undefined;
 };
 
+/** Source: Anthropic documentation, "Compaction", beta of September 2026; the types of the vendor's SDK. */
+const messagesSummary: SummaryForm = {
+  wire: 'messages',
+  begin: () => ({ type: 'compaction', content: null, encrypted_content: null }),
+  complete: (summary) => ({ type: 'compaction_delta', content: summary, encrypted_content: ownMark }),
+  finish: 'compaction',
+};
+
 /** The client side of Anthropic Messages. */
 export const messagesClient: ClientProtocol = {
   wire: 'messages',
@@ -54,6 +64,7 @@ export const messagesClient: ClientProtocol = {
   needsRepair,
   ownWireField,
   forOtherWires: expressRequest,
+  summary: messagesSummary,
   // Sent by Claude Code if configured. Source: its documentation, "LLM gateway", hint headers.
   agentHeaders: {
     requestClass: 'x-claude-code-request-class',
@@ -88,7 +99,7 @@ interface MessagesUpstream {
 export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): UpstreamProtocol => ({
   wire: 'messages',
   prompt: { front: ['tools', 'system'], list: 'messages' },
-  ...(server === 'vendor' && { readsAttribution: true }),
+  ...(server === 'vendor' && { readsAttribution: true, compacts: true }),
   encodeRequest: (request, context) =>
     encodeRequest(maxOutput === undefined ? request : boundOutput(request, maxOutput, server), context, server),
   decodeStream,

@@ -1,7 +1,9 @@
+import Anthropic from '@anthropic-ai/sdk';
 import test from 'ava';
 import OpenAI from 'openai';
 import { request } from 'undici';
 import { openSummary, usualPrompt } from '../../engine/model/compaction.ts';
+import { ownMark } from '../../protocols/messages/decode-request/open-summaries.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
 import { chatVendor } from '../support/vendors/chat.ts';
@@ -168,6 +170,41 @@ for (const [index, name] of names.entries()) {
     t.is(end?.type === 'response.completed' && end.response.usage?.output_tokens, counts.output);
     // The call that has no result yet has got one.
     t.true(lastText(name).includes('No result so far.'));
+  });
+}
+
+for (const [index, name] of names.entries()) {
+  const other = names[(index + 1) % names.length] ?? name;
+
+  test.serial(`${name} writes a summary for a Messages client, which ${other} reads`, async (t) => {
+    const { messages } = new Anthropic({ baseURL: gateway.baseUrl, apiKey: 'client-key', maxRetries: 0 }).beta;
+    const question = {
+      model: modelAt(name),
+      max_tokens: 500,
+      messages: [{ role: 'user' as const, content: 'Fix bug 4711.' }],
+      compaction: { type: 'summarize' as const, instructions: 'Be short.' },
+      betas: ['compact-2026-09-04'],
+    };
+    const whole = await messages.create(question);
+    const streamed = await messages.stream(question).finalMessage();
+    t.deepEqual(whole.content, [{ type: 'compaction', content: hello.trim(), encrypted_content: ownMark }]);
+    t.like(streamed, { content: whole.content, stop_reason: 'compaction', usage: { output_tokens: counts.output } });
+    t.is(whole.stop_reason, 'compaction');
+    const asked = lastText(name);
+    t.true(asked.includes('Be short.') && !asked.includes('compact'), asked);
+
+    const answer = await messages.create({
+      model: modelAt(other),
+      max_tokens: 500,
+      messages: [
+        { role: 'assistant', content: whole.content },
+        { role: 'user', content: 'say hello' },
+      ],
+    });
+    t.like(answer.content, [{ type: 'text', text: hello }]);
+    const read = lastText(other);
+    t.true(read.includes('Summary of the conversation so far:') && read.includes('żółw'), read);
+    t.false(read.includes('sy1.') || read.includes('compaction'), read);
   });
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../engine/model/json/json.ts';
 import type { OwnWireField } from '../../../engine/model/protocol.ts';
 import type {
+  Compaction,
   Effort,
   Extra,
   ModelRequest,
@@ -21,6 +22,7 @@ import type {
 import { memberPath, reader } from '../../../engine/model/schema.ts';
 import { cacheMark, decodeContent, decodeTexts, nodeReader, type ReadNode } from './decode-content.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { holdsOwnSummary, openSummaries } from './open-summaries.ts';
 import {
   CountBody,
   ManualThinking,
@@ -29,6 +31,7 @@ import {
   Metadata,
   OutputConfig,
   SchemaFormat,
+  Summarize,
   ThinkingBody,
 } from './schema-request.ts';
 
@@ -46,28 +49,34 @@ export const decodeRequest = (body: JsonObject): ModelRequest => decode(readBody
 /** Decodes the body of `/v1/messages/count_tokens`: as `decodeRequest`, but `max_tokens` may be absent. */
 export const decodeCountRequest = (body: JsonObject): ModelRequest => decode(readCountBody(body, ''));
 
-/** Whether the conversation starts with system messages, which belong in the top-level `system`. */
+/**
+ * Whether the conversation starts with system messages, which belong in the top-level `system`, or holds a summary that the vendor
+ * didn't make.
+ */
 export const needsRepair = ({ messages }: JsonObject): boolean => {
-  const first: unknown = Array.isArray(messages) ? messages[0] : undefined;
+  if (!Array.isArray(messages)) return false;
+  const first: unknown = messages[0];
+  if (holdsOwnSummary(messages)) return true;
   return typeof first === 'object' && first !== null && 'role' in first && first.role === 'system';
 };
 
-/**
- * The first member that only upstreams of this format can serve: state or programs of the vendor's, or the request for a summary
- * in the vendor's own form.
- */
+/** The first member that only upstreams of this format can serve: state or programs of the vendor's, or an unknown kind of compaction. */
 export const ownWireField = (body: JsonObject): OwnWireField | undefined => {
-  const path = ['mcp_servers', 'container', 'thread', 'compaction'].find((field) => isAsked(body[field]));
-  return path === undefined ? undefined : { path };
+  const path = ['mcp_servers', 'container', 'thread'].find((field) => isAsked(body[field]));
+  if (path !== undefined) return { path };
+  return isAsked(body.compaction) && !summarizeReader.matches(body.compaction) ? { path: 'compaction' } : undefined;
 };
 
 const isAsked = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequest => {
-  const turns = value.messages.map((message, index) => decodeMessage(message, memberPath('messages', index)));
+  const turns = openSummaries(
+    value.messages.map((message, index) => decodeMessage(message, memberPath('messages', index))),
+  );
   const leading = leadingInstructions(turns);
   const controls = decodeControls(value);
+  const compaction = compactionIn(value.compaction);
   const metadata = value.metadata ? readMetadata(value.metadata, 'metadata') : undefined;
   return {
     model: value.model,
@@ -82,16 +91,26 @@ const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequ
     reasoning: controls.reasoning,
     output: controls.output,
     stream: value.stream ?? false,
+    ...(compaction && { compaction }),
     user: metadata?.value.user_id ?? undefined,
     serviceTier: value.service_tier === 'standard_only' ? 'default' : (value.service_tier ?? undefined),
     cache: cacheMark(value.cache_control),
     extra: joinExtra({
       ...extra?.fields,
       ...controls.extra,
+      ...(value.compaction !== undefined && !compaction && { compaction: value.compaction }),
       ...(metadata?.extra && { metadata: metadata.extra.fields }),
     }),
     ...(value.tool_choice && decodeToolChoice(value.tool_choice)),
   };
+};
+
+const summarizeReader = reader(Summarize);
+
+const compactionIn = (value: Json | undefined): Compaction | undefined => {
+  if (!isJsonObject(value) || !summarizeReader.matches(value)) return undefined;
+  const told = value.instructions?.trim() ? { instructions: value.instructions } : {};
+  return { at: 'compaction', raw: { wire: 'messages', value }, ...told };
 };
 
 const decodeMessage = (raw: unknown, at: string): Turn => {

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { JsonObject } from '../../../engine/model/json/json.ts';
+import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
 
 /** A member that may be absent or null: the vendor's SDKs send both. */
 const optional = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -26,7 +26,12 @@ const shared = {
   metadata: optional(AnyObject),
   service_tier: optional(Type.String()),
   cache_control: optional(AnyObject),
+  /** Asks for a summary in place of an answer. Source: Anthropic documentation, "Compaction", beta of September 2026. */
+  compaction: Type.Optional(Type.Unsafe<Json>(Type.Unknown())),
 };
+
+/** What asks for a summary on demand. */
+export const Summarize = Type.Object({ type: Type.Literal('summarize'), instructions: optional(Type.String()) });
 
 /** The body of `POST /v1/messages`. Source: Anthropic API reference, "Create a Message". */
 export const MessagesBody = Type.Object({ ...shared, max_tokens: Type.Integer({ minimum: 0 }) });

@@ -87,8 +87,10 @@ const foldOpaque = (
   const input: string[] = [json];
   for (const delta of deltas) {
     if (delta.type === 'input_json_delta' && typeof delta.partial_json === 'string') input.push(delta.partial_json);
-    else if (delta.type === 'compaction_delta') whole.content = delta.content;
-    else losses.drop(`${at}.${delta.type}`);
+    else if (delta.type === 'compaction_delta') {
+      whole.content = delta.content;
+      if (delta.encrypted_content !== undefined) whole.encrypted_content = delta.encrypted_content;
+    } else losses.drop(`${at}.${delta.type}`);
   }
   const written = input.join('');
   if (written === '') return whole;

@@ -44,6 +44,7 @@ export const encodeRequest = (
         metadata: request.user === undefined ? undefined : { user_id: request.user },
         service_tier: encodeTier(request.serviceTier, losses),
         cache_control: cacheControl(request.cache),
+        compaction: request.compaction?.raw?.wire === 'messages' ? request.compaction.raw.value : undefined,
       },
       ownExtra(request.extra, losses),
       losses,

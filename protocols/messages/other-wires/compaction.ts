@@ -2,6 +2,7 @@ import { unsupported } from '../../../engine/model/fault.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
 import type { OpaquePart, Part, TextPart, Turn } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
+import { startWith } from '../decode-request/open-summaries.ts';
 import { CompactionBlock } from '../decode-request/schema-request.ts';
 
 const compactionBlock = reader(CompactionBlock);
@@ -22,7 +23,7 @@ export const fromSummary = (turns: readonly Turn[], losses: Losses): readonly Tu
       for (const left of [...turns.slice(0, index), ...before]) {
         losses.drop(left.at ?? 'messages', 'the summary takes its place');
       }
-      return startWith(summary, parts.slice(place + 1), turns[index], turns.slice(index + 1));
+      return startWith(summary, turns, index, place);
     }
   }
   return turns;
@@ -39,18 +40,4 @@ const summaryOf = (part: Part): TextPart | undefined => {
   if (content) return { type: 'text', text: content, at: memberPath(at, 'content') };
   if (sealed) unsupported(at, `${at}: only the provider that made this summary can read it.`);
   return undefined;
-};
-
-/** A user turn with the summary, then the rest of its own turn and those after it. */
-const startWith = (
-  summary: TextPart,
-  rest: readonly Part[],
-  own: Turn | undefined,
-  after: readonly Turn[],
-): readonly Turn[] => {
-  const [next, ...others] = after;
-  const at = own?.at;
-  if (own && rest.length > 0) return [{ role: 'user', parts: [summary], at }, { ...own, parts: rest }, ...after];
-  if (next?.role === 'user') return [{ ...next, parts: [summary, ...next.parts] }, ...others];
-  return [{ role: 'user', parts: [summary], at }, ...after];
 };

@@ -1,3 +1,4 @@
+import { packSummary } from '../../../engine/model/compaction.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 
 /** What a client may ask for, and where in the body it does. */
@@ -139,7 +140,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     named('`metadata.user_id`', top({ metadata: { user_id: 'u' } }, 'metadata.user_id')),
     named('`service_tier: standard_only`', top({ service_tier: 'standard_only' })),
     named('`cache_control` of the request', top({ cache_control: mark })),
-    named('`container`, `mcp_servers`, `thread`, `compaction`', top({ container: 'c' })),
+    named('`container`, `mcp_servers`, `thread`', top({ container: 'c' })),
+    named('`compaction`, on demand', top({ compaction: { type: 'summarize' } })),
     named('`context_management`, `fallbacks`', top({ fallbacks: [{ model: 'n' }] })),
     named('an unknown field', top({ x_new: 1 })),
     mBlock('`cache_control` of a text', { type: 'text', text: 'a', cache_control: mark }, '.cache_control'),
@@ -386,7 +388,11 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       recipient: '/root/a',
       content: [{ type: 'encrypted_content', encrypted_content: 'gAAAAAB' }],
     }),
-    rItem('`compaction`, `program`, `computer_call` and their outputs', { type: 'compaction', encrypted_content: 'e' }),
+    rItem('`compaction` written by the gateway', { type: 'compaction', encrypted_content: packSummary('s') }),
+    rItem('a vendor’s `compaction`, `program`, `computer_call` and their outputs', {
+      type: 'compaction',
+      encrypted_content: 'e',
+    }),
     rItem('`mcp_approval_request`, `multi_agent_call`, answered', {
       type: 'mcp_approval_request',
       id: 'm',

@@ -288,7 +288,7 @@ const refusals: Readonly<Record<string, readonly [body: JsonObject, path: string
   'a container': [{ container: { skills: [{ type: 'anthropic', skill_id: 'pdf' }] } }, 'container'],
   'a container by id': [{ container: 'c' }, 'container'],
   'a thread': [{ thread: { id: 't' } }, 'thread'],
-  'a summary on demand': [{ compaction: { type: 'summarize' } }, 'compaction'],
+  'an unknown kind of compaction': [{ compaction: { type: 'dream' } }, 'compaction'],
   'tools of an MCP server': [{ tools: [tool('a'), { type: 'mcp_toolset', mcp_server_name: 's' }] }, 'tools[1]'],
   'a text editor': [{ tools: [{ type: 'text_editor_20250728', name: 'e' }] }, 'tools[0]'],
   'a computer': [{ tools: [{ type: 'computer_toolset_20260801', name: 'c' }] }, 'tools[0]'],
