@@ -408,6 +408,15 @@ export const Explanation = Type.Object({
         'What vendors cache, and some bind reasoning to. Null: the conversation has no turn before, or its call can not be made.',
     },
   ),
+  compaction: orNull(
+    Type.Object({
+      by: Type.Enum(['provider', 'model'], {
+        description: 'The provider compacts in its own form, or its model is asked for a summary.',
+      }),
+      tokens: Type.Integer({ description: 'Tokens of the conversation; estimated, unless a rule needed the count.' }),
+    }),
+    { description: 'Where the request asks for a summary of its conversation.' },
+  ),
   fallbacks: listOf(
     Type.Object({
       provider: Type.String(),

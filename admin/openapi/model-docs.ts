@@ -87,7 +87,7 @@ export const inputTokensDoc = jsonDoc(
 
 /** `POST /v1/responses/compact`; the protocol adds the request's schema. */
 export const compactDoc = jsonDoc(
-  'Compacts a conversation, where the upstream speaks Responses itself',
-  "The upstream's own answer.",
+  'A summary in place of a conversation',
+  "The user's messages and a compaction item; the upstream's own answer, where it has compaction.",
   Type.Object({ output: Type.Array(Type.Object({ type: Type.String() })) }),
 );

@@ -4,7 +4,7 @@ import { Exchange, type Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
-import type { ClientProtocol, Headers } from '../model/protocol.ts';
+import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../observe/log/mask-text.ts';
@@ -37,10 +37,15 @@ interface Question {
  * pass-through, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
  * with the fault that the client would get.
  */
-export const explain = (question: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
-  defer(() =>
-    explainNoted(question, new NotedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }), gateway),
-  );
+export const explain = (asked: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
+  defer(() => {
+    const question = { ...asked, client: clientAt(asked.client, asked.origin?.path ?? '') };
+    return explainNoted(
+      question,
+      new NotedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
+      gateway,
+    );
+  });
 
 const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) =>
   of(exchangeFor(question)).pipe(
@@ -97,7 +102,7 @@ const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, ru
 };
 
 const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, gateway: Gateway) => {
-  const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
+  const { client, progress, request, resolution, plan, passThrough, context, call, summarizes } = ready;
   const { config, planFor, pools } = gateway;
   const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
   const secrets = secretsOf(config);
@@ -136,6 +141,9 @@ const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, ga
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
     prefix: prefix && { ...prefix },
+    compaction: context.request.compaction
+      ? { by: summarizes ? ('model' as const) : ('provider' as const), tokens: context.inputEstimate }
+      : null,
     fallbacks: fallbacksOf(resolution, config, (one) => pools.ranked(one, scenario, ready)).map((destination) => {
       const { provider: next, model: asks } = destination;
       const { format, fault } = planFor({ client, provider: next, model: asks });

@@ -1,6 +1,7 @@
 import type { FinishReason, ModelEvent } from './event.ts';
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
+import type { Losses } from './loss.ts';
 import { type Machine, machine } from './machine.ts';
 import { packSignature, unpackSignature } from './reasoning/signature.ts';
 import type { ModelRequest, Part, TextPart, Tool, Turn, WireFormat } from './request.ts';
@@ -51,6 +52,44 @@ export const summaryRequest = (request: ModelRequest, prompt: string): ModelRequ
   };
 };
 
+/** The share of a model's window that the conversation may take: the summary and the model's reasoning need the rest. */
+const conversationShare = 0.8;
+
+/** Characters per token; a rule of thumb. */
+const charactersPerToken = 4;
+
+/** Characters that are kept of a text's start and of its end. */
+const keptCharacters = 500;
+
+/**
+ * The request with its tool output shortened, the oldest first, until the conversation is likely to fit into the window: what the
+ * model made of such output is in its words. `tokens`: those of the conversation, at least roughly.
+ */
+export const shortenResults = (request: ModelRequest, tokens: number, window: number, losses: Losses): ModelRequest => {
+  let excess = (tokens - window * conversationShare) * charactersPerToken;
+  if (excess <= 0) return request;
+  const shorten = (part: Part): Part => {
+    if (part.type === 'tool-result') return { ...part, content: part.content.map(shorten) };
+    const left = part.type === 'text' ? part.text.length - 2 * keptCharacters : 0;
+    if (part.type !== 'text' || excess <= 0 || left <= keptCharacters) return part;
+    excess -= left;
+    losses.approximate(part.at ?? 'tool_result', 'its start and its end');
+    const { text, ...others } = part;
+    // Half of a surrogate pair becomes a replacement character.
+    const [start, end] = [text.slice(0, keptCharacters), text.slice(-keptCharacters)].map((piece) =>
+      Buffer.from(piece).toString(),
+    );
+    return { ...others, text: `${start}\n[${left} characters are left out]\n${end}` };
+  };
+  return {
+    ...request,
+    turns: request.turns.map((turn) => ({
+      ...turn,
+      parts: turn.parts.map((part) => (part.type === 'tool-result' ? shorten(part) : part)),
+    })),
+  };
+};
+
 /** A hosted tool may run although none may be called. */
 const isClients = ({ type }: Tool): boolean => type === 'function' || type === 'custom';
 
@@ -75,6 +114,8 @@ export interface SummaryForm {
   /** The delta that completes the block. */
   readonly complete: (summary: string, id: string) => JsonObject;
   readonly finish: FinishReason;
+  /** Where a path of its own asks for a summary: its end, and the decoder of its bodies. */
+  readonly path?: { readonly end: string; readonly decodeRequest: (body: JsonObject) => ModelRequest };
 }
 
 interface State {
@@ -88,7 +129,12 @@ interface State {
  * An answer that is a summary → the block that holds it, alone. What isn't the whole summary becomes an `error`: a client would
  * continue without its past.
  */
-export const packAnswer = ({ wire, begin, complete, finish }: SummaryForm): Machine<ModelEvent, ModelEvent> =>
+export const packAnswer = ({
+  wire,
+  begin,
+  complete,
+  finish,
+}: Omit<SummaryForm, 'path'>): Machine<ModelEvent, ModelEvent> =>
   machine<State, ModelEvent, ModelEvent>({
     initial: ({ id }) => ({ id, text: [], declined: false }),
     step(state, event, out) {

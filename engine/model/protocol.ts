@@ -98,6 +98,12 @@ export interface ClientProtocol {
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
 }
 
+/** The client side of the protocol for requests to a path: a path that asks for a summary has its own bodies. */
+export const clientAt = (client: ClientProtocol, path: string): ClientProtocol => {
+  const own = client.summary?.path;
+  return own && path.endsWith(own.end) ? { ...client, decodeRequest: own.decodeRequest } : client;
+};
+
 /** A field that only upstreams of the client's wire format can support. */
 export interface OwnWireField {
   readonly path: string;

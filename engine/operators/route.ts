@@ -95,8 +95,8 @@ export const refuseUnservable =
   (gateway: Gateway): SequenceStep<Routed, Routed> =>
   (routed) => {
     assertServable(routed);
-    refuseOverlong(routed, gateway);
-    return routed;
+    // Of a conversation to be summarized, tool output is shortened first.
+    return routed.summarizes ? routed : refuseOverlong(routed, gateway);
   };
 
 /** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
@@ -126,17 +126,17 @@ const leastBytesPerToken = 4;
  * Rejects a prompt that surely exceeds the model's known window, with the message on which clients compact a conversation: some servers
  * would cut it silently. Accepts it if a fallback may have room, or if no window is known; then the vendor decides.
  */
-const refuseOverlong = (routed: Routed, { config, tokens, modelFacts, pools }: Gateway): void => {
+export const refuseOverlong = <R extends Routed>(routed: R, { config, tokens, modelFacts, pools }: Gateway): R => {
   const { plan, body, request, outline, resolution } = routed;
   const { window } = plan;
-  if (window === undefined || body.length < window * margin * leastBytesPerToken) return;
+  if (window === undefined || body.length < window * margin * leastBytesPerToken) return routed;
   const size = tokens.sizeRelativeTo(request, window * margin, body.length, outline);
-  if (!size || size.by === 'estimate' || size.tokens <= window * margin) return;
+  if (!size || size.by === 'estimate' || size.tokens <= window * margin) return routed;
   const rooms = fallbacksOf(resolution, config, (pool) => pools.ranked(pool, resolution.scenario, routed)).map(
     modelFacts,
   );
-  if (rooms.some(({ context }) => context === undefined || size.tokens <= context * margin)) return;
-  fail('upstream-context', `prompt is too long: ${size.tokens} tokens > ${window} maximum`);
+  if (rooms.some(({ context }) => context === undefined || size.tokens <= context * margin)) return routed;
+  return fail('upstream-context', `prompt is too long: ${size.tokens} tokens > ${window} maximum`);
 };
 
 /** Prepares an attempt at a destination. */
@@ -152,7 +152,10 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
     apiKey: provider.apiKeys[0] ?? '',
     addressAt: 0,
     retries: 0,
-    summarizes: request.compaction !== undefined && !compactsItself(plan, decoded.client, gateway.health.nowMs()),
+    summarizes:
+      request.compaction !== undefined &&
+      decoded.client.summary !== undefined &&
+      !compactsItself(plan, decoded.client, gateway.health.nowMs()),
     withoutReasoning: false,
   });
 };

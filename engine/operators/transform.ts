@@ -12,15 +12,16 @@ import {
   toArray,
 } from 'rxjs';
 import { type Answered, fill, type Reconciled } from '../exchange.ts';
-import { packAnswer, summaryRequest, usualPrompt } from '../model/compaction.ts';
+import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
-import { type Fault, fail, stageFault, unsupported } from '../model/fault.ts';
+import { type Fault, fail, stageFault } from '../model/fault.ts';
 import type { Machine, Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
+import { refuseOverlong } from './route.ts';
 import { runCustomStage } from './run-custom-stage.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
@@ -167,15 +168,22 @@ const runStage =
     };
   };
 
-/** Asks the model for a summary in place of an answer. Throws `invalid-request` for an empty conversation. */
+/**
+ * Asks the model for a summary in place of an answer. Throws `invalid-request` for an empty conversation, and `upstream-context` for one
+ * that surely exceeds the model's window.
+ */
 export const askForSummary =
-  ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
+  (gateway: Gateway): SequenceStep<Reconciled, Reconciled> =>
   (reconciled) => {
-    const { request, client } = reconciled;
-    const at = request.compaction?.at ?? '';
-    if (!client.summary) return unsupported(at, `${at}: this protocol has no summaries.`);
-    if (request.turns.length === 0) fail('invalid-request', 'There is no conversation to summarize.', { param: at });
-    return fill(reconciled, { request: summaryRequest(request, config.router.compactPrompt ?? usualPrompt) });
+    const { request, plan, context } = reconciled;
+    const { window = Number.POSITIVE_INFINITY } = plan;
+    if (request.turns.length === 0) {
+      fail('invalid-request', 'There is no conversation to summarize.', { param: request.compaction?.at });
+    }
+    const losses = context.losses.at(plan.format.name);
+    const shortened = shortenResults(request, context.inputEstimate, window, losses);
+    const asked = summaryRequest(shortened, gateway.config.router.compactPrompt ?? usualPrompt);
+    return refuseOverlong(fill(reconciled, { request: asked }), gateway);
   };
 
 /** The stages of an answer that is a summary: the client gets it packed, as a block of its own format. */

@@ -21,7 +21,6 @@ import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { messagesModels } from '../../protocols/messages/models.ts';
 import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/openapi.ts';
-import { decodeCompaction } from '../../protocols/responses/compact.ts';
 import { responsesCounting } from '../../protocols/responses/count-tokens.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
 import { responsesSchemas } from '../../protocols/responses/openapi.ts';
@@ -32,6 +31,7 @@ import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
 import { admissionOf, type Feature } from '../feature.ts';
 import type { DocumentedRoute, OperationDoc } from '../http/documented-route.ts';
+import { clientAt } from '../model/protocol.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { root, version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
@@ -126,7 +126,6 @@ const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): 
   const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const { hidden } = messagesCounting;
   const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countMs };
-  const compacting = { ...responsesClient, decodeRequest: decodeCompaction };
   const { request, fault } = responsesSchemas;
   return [
     ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
@@ -140,7 +139,7 @@ const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): 
         countTokensEndpoint(countingInput, current, admit),
       ),
       post(`${path}/compact`, { ...compactDoc, request, fault }, (current) =>
-        modelEndpoint(compacting, current, features, records),
+        modelEndpoint(clientAt(responsesClient, `${path}/compact`), current, features, records),
       ),
     ]),
   ];

@@ -9,7 +9,7 @@ import { responseId } from './encode-reply/response-object.ts';
 import { encodeUsage } from './reply-end.ts';
 
 /** Decodes the body of the compaction endpoint, which never streams. Source: OpenAI API reference, "Compact a response". */
-export const decodeCompaction = (body: JsonObject): ModelRequest => ({
+const decodeCompaction = (body: JsonObject): ModelRequest => ({
   ...decodePartialRequest(body),
   stream: false,
   compaction: { at: 'input', byPath: true },
@@ -31,6 +31,7 @@ export const responsesSummary: SummaryForm = {
     item: compactionItem(id, packSummary(summary)),
   }),
   finish: 'end',
+  path: { end: '/compact', decodeRequest: decodeCompaction },
 };
 
 /**

@@ -295,3 +295,41 @@ for (const [title, entries, module, prefix] of prefixes) {
     });
   }
 }
+
+test('a request for a summary shows who writes it, by the path or by an item', async (t) => {
+  const running = await gateway(t, {
+    transformers: [{ name: 'openai', provider: 'p', models: ['n'], options: { api: 'responses' } }],
+    Router: { default: 'p,m', compact: 'p,n', compactPrompt: 'Sum up.' },
+  });
+  const { upstream } = running;
+  const input = [{ role: 'user', content: 'Hi' }];
+  const trigger = { type: 'compaction_trigger' };
+  for (const [asked, scenario, by, path, prompts] of [
+    [
+      { body: { model: 'any', input }, path: '/v1/responses/compact' },
+      'compact',
+      'provider',
+      '/responses/compact',
+      false,
+    ],
+    [{ body: { model: 'any', input: [...input, trigger] } }, 'compact', 'provider', '/responses', false],
+    [{ body: { model: 'p,m', input }, path: '/responses/compact' }, 'explicit', 'model', '/chat/completions', true],
+    [{ body: { model: 'p,m', input: [...input, trigger] } }, 'explicit', 'model', '/chat/completions', true],
+    [
+      { client: 'messages', body: { model: 'any', max_tokens: 9, messages: input, compaction: { type: 'summarize' } } },
+      'compact',
+      'model',
+      '/responses',
+      true,
+    ],
+  ] as const) {
+    const { status, body } = await ask(running, { client: 'responses', ...asked });
+    t.is(status, 200, JSON.stringify(body));
+    t.like(body, { scenario, compaction: { by } });
+    t.true(Number(Object(body.compaction).tokens) > 0);
+    t.is(body.url, `${upstream.url}/v1${path}?key=***`);
+    t.is(JSON.stringify(body.body).includes('Sum up.'), prompts);
+  }
+  const { body } = await ask(running, { client: 'responses', body: { model: 'any', input } });
+  t.is(body.compaction, null);
+});

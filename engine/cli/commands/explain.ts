@@ -81,6 +81,7 @@ const lines = (answer: Explanation): readonly string[] => {
     format,
     relays,
     prefix,
+    compaction,
     url,
     headers,
     losses,
@@ -98,6 +99,7 @@ const lines = (answer: Explanation): readonly string[] => {
     ...fallbacks.map(fallbackLine),
     `pass-through  ${passThrough(relays)}`,
     ...prefixLines(prefix),
+    ...compactionLines(compaction),
     `call          POST ${url}`,
     ...Object.entries(headers).map(([name, value]) => `              ${name}: ${value}`),
     ...(losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
@@ -117,6 +119,14 @@ const prefixLines = (prefix: Explanation['prefix']): readonly string[] => {
     prefix.grows
       ? 'prefix        the call begins with that of the turn before'
       : `prefix        differs from the turn before at ${prefix.at}, by ${prefix.step}: no cache matches what follows`,
+  ];
+};
+
+const compactionLines = (compaction: Explanation['compaction']): readonly string[] => {
+  if (!compaction) return [];
+  const { by, tokens } = compaction;
+  return [
+    `compaction    of about ${tokens} tokens, ${by === 'model' ? 'by a summary of the model' : 'by the provider'}`,
   ];
 };
 

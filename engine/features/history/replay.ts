@@ -6,7 +6,7 @@ import { Exchange } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
-import type { ClientProtocol, Headers } from '../../model/protocol.ts';
+import { type ClientProtocol, clientAt, type Headers } from '../../model/protocol.ts';
 import { quietLogs } from '../../observe/log/logs.ts';
 import { createLossCounter } from '../../observe/loss-counter.ts';
 import { createPipeline } from '../../pipeline.ts';
@@ -85,6 +85,7 @@ export const readReplayable = ({ summary, capture }: RequestDetail): Replayable 
 export const replay = (replayable: Replayable, settings: ReplaySettings, gateway: Gateway): Observable<ReplyPart> => {
   const { asked, recording, provider, model, clientHeaders, summary } = replayable;
   const { id, startedAtMs, backpressure, recorded, client, speed, stream = summary.stream } = settings;
+  const { decodeRequest } = clientAt(recorded, summary.path);
   const named = { model: `${provider},${model}`, stream };
   const body: JsonObject = client === recorded ? { ...asked, ...named } : named;
   const playing: Gateway = {
@@ -99,7 +100,7 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
     seed: randomBytes(12).toString('hex'),
     startedAtMs,
     // The recorded request keeps its own protocol, regardless of the reply's.
-    client: { ...client, decodeRequest: (_, decoding) => recorded.decodeRequest({ ...asked, ...named }, decoding) },
+    client: { ...client, decodeRequest: (_, decoding) => decodeRequest({ ...asked, ...named }, decoding) },
     body: Buffer.from(writeJson(body)),
     clientHeader: (name) => clientHeaders[name],
     backpressure,

@@ -16,7 +16,7 @@ export const rules: readonly Rule[] = [
   {
     name: 'compact',
     title: 'Compaction',
-    fits: 'Requests to summarize the conversation. A provider of another protocol than the client’s writes a summary that all models read.',
+    fits: 'A client asks for a summary of its conversation.',
   },
   { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
   { name: 'image', title: 'Image', fits: 'The latest user turn contains an image.' },

@@ -9,7 +9,7 @@ import { CodeBlock } from '../../parts/text/code-block.tsx';
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
-  const { headers, body, losses, relays, warnings, pool, fallbacks = [], rules: looked = [] } = explanation;
+  const { headers, body, losses, compaction, relays, warnings, pool, fallbacks = [], rules: looked = [] } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
     <ol className="way" aria-label="Dry run result">
@@ -64,6 +64,14 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         )}{' '}
         {relays.reply ? 'The response passes through unchanged.' : 'The response is converted back.'}
       </Step>
+      {compaction && (
+        <Step title="Compacted">
+          {compaction.by === 'model'
+            ? 'The model is asked for a summary, which all providers can read later.'
+            : 'The provider compacts the conversation; it alone can read the result.'}{' '}
+          The conversation has about {counted(compaction.tokens, 'token')}.
+        </Step>
+      )}
       <Step title={losses.length === 0 ? 'No losses' : counted(losses.length, 'loss', 'losses')}>
         {losses.length === 0 ? (
           'All fields of the request are kept.'

@@ -14,7 +14,7 @@ import {
 } from '../../config/rules.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
-import { NumberField } from '../../parts/controls/field.tsx';
+import { NumberField, TextArea } from '../../parts/controls/field.tsx';
 import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { Fallback } from './fallback.tsx';
@@ -33,6 +33,7 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
       <div className="rule-about">
         <h3 id={id}>{rule.title}</h3>
         <p className="soft small">{rule.fits}</p>
+        {rule.name === 'compact' && <CompactPrompt />}
         {rule.name === 'longContext' && <Threshold />}
       </div>
       <div className="rule-ways">
@@ -83,6 +84,28 @@ const placeholderOf = (rule: Rule, inherited: ConfigFile | undefined): string =>
   const below = inherited ? routeOf(inherited, rule) : '';
   if (below !== '') return `As configured: ${below}`;
   return rule.name === 'default' ? 'provider,model' : 'None: this scenario is skipped';
+};
+
+const CompactPrompt = () => {
+  const { config, change } = useForm();
+  const { Router = {} } = config;
+  return (
+    <TextArea
+      label="Prompt for summaries"
+      className="rule-prompt"
+      rows={2}
+      placeholder="The usual prompt"
+      hint="Used where the provider has no compaction of its own."
+      {...useField('Router.compactPrompt')}
+      value={Router.compactPrompt ?? ''}
+      onChange={(value) =>
+        change((before) => ({
+          ...before,
+          Router: withMember(before.Router ?? {}, 'compactPrompt', value === '' ? undefined : value),
+        }))
+      }
+    />
+  );
 };
 
 const Threshold = () => {
