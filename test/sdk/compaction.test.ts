@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import test from 'ava';
 import OpenAI from 'openai';
 import { request } from 'undici';
-import { openSummary, usualPrompt } from '../../engine/model/compaction.ts';
+import { openSummary, packSummary, usualPrompt } from '../../engine/model/compaction.ts';
 import { ownMark } from '../../protocols/messages/decode-request/open-summaries.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstreams/upstream.ts';
@@ -12,7 +12,7 @@ import { geminiVendor } from '../support/vendors/gemini.ts';
 import { groqVendor } from '../support/vendors/groq.ts';
 import { messagesVendor } from '../support/vendors/messages.ts';
 import { openrouterVendor } from '../support/vendors/openrouter.ts';
-import { responsesVendor } from '../support/vendors/responses.ts';
+import { compacted, responsesVendor } from '../support/vendors/responses.ts';
 import { counts, hello } from '../support/vendors/script.ts';
 import { serveVendor } from '../support/vendors/serve-vendor.ts';
 
@@ -25,10 +25,19 @@ interface Row {
   readonly model: string;
 }
 
+/** The vendor's look-alikes know neither the item nor the path. */
+const withoutCompaction = (vendor: typeof responsesVendor): typeof responsesVendor => ({
+  ...vendor,
+  complaint: (body, url) =>
+    JSON.stringify(body).includes('"compaction')
+      ? "Invalid value: 'compaction_trigger'. Supported values are: 'message'."
+      : vendor.complaint(body, url),
+});
+
 const rows: Readonly<Record<string, Row>> = {
   anthropic: { serve: () => serveVendor(messagesVendor, 'key'), format: 'anthropic', model: 'claude-sonnet-4-5' },
   responses: {
-    serve: () => serveVendor(responsesVendor, 'key'),
+    serve: () => serveVendor(withoutCompaction(responsesVendor), 'key'),
     format: 'openai',
     options: { api: 'responses' },
     model: 'gpt-5.1',
@@ -48,6 +57,12 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'openai/gpt-oss-120b',
   },
   openai: { serve: () => serveVendor(chatVendor, 'key'), format: 'openai', model: 'model-x' },
+  native: {
+    serve: () => serveVendor(responsesVendor, 'key'),
+    format: 'openai',
+    options: { api: 'responses' },
+    model: 'gpt-6.2-sol',
+  },
 };
 
 let gateway: TestGateway;
@@ -102,7 +117,7 @@ const tools: OpenAI.Responses.FunctionTool[] = [
   { type: 'function', name: 'look_up', parameters: { type: 'object', properties: {} }, strict: false },
 ];
 
-const names = Object.keys(rows);
+const names = Object.keys(rows).filter((name) => name !== 'native');
 const modelAt = (name: string): string => `${name},${rows[name]?.model}`;
 const lastText = (name: string): string => vendors[name]?.requests.at(-1)?.text ?? '';
 
@@ -207,6 +222,29 @@ for (const [index, name] of names.entries()) {
     t.false(read.includes('sy1.') || read.includes('compaction'), read);
   });
 }
+
+test.serial("a vendor's own compaction passes, and goes back to it alone", async (t) => {
+  const client = clientOf();
+  const model = modelAt('native');
+  const input: Item[] = [{ role: 'user', content: 'say hello' }];
+  const response = await client.responses.create({ model, input: [...input, { type: 'compaction_trigger' }] });
+  const [item] = response.output;
+  t.like(item, { type: 'compaction', encrypted_content: compacted + hello });
+  t.false(lastText('native').includes(usualPrompt.slice(0, 20)));
+  const next = [item as Item, ...input];
+  t.is((await client.responses.create({ model, input: next })).output_text, hello);
+  t.true(lastText('native').includes(compacted));
+  const error = await t.throwsAsync(client.responses.create({ model: modelAt('openai'), input: next }), {
+    instanceOf: OpenAI.BadRequestError,
+  });
+  t.is(error.param, 'input[0]');
+
+  // An earlier summary of another model's is text to it.
+  const earlier: Item = { type: 'compaction', encrypted_content: packSummary('Bug 4711.') };
+  await client.responses.create({ model, input: [earlier, ...input, { type: 'compaction_trigger' }] });
+  const read = lastText('native');
+  t.true(read.includes('Bug 4711.') && read.includes('compaction_trigger') && !read.includes('sy1.'), read);
+});
 
 test.serial('a preset has its own destination and prompt for summaries', async (t) => {
   for (const path of ['/preset/short/v1', '/preset/short']) {

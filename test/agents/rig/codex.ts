@@ -135,6 +135,19 @@ const scenarios: readonly Scenario[] = [
     requests: 3,
   },
   {
+    name: 'a conversation that it has compacted',
+    model: names.unknown,
+    // It asks only a provider of this name for a compaction.
+    args: ['-c', 'model_auto_compact_token_limit=110', '-c', 'model_providers.gateway.name="OpenAI"'],
+    script(seen, tag) {
+      if (hasText(seen, `The summary of ${tag}`)) return done(seen);
+      if (seen.results.length === 0) return call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }]);
+      return answer({ text: `The summary of ${tag}` });
+    },
+    says: () => [/DONE/],
+    requests: 3,
+  },
+  {
     name: 'a conversation that is too long',
     model: names.unknown,
     script(seen, tag) {

@@ -74,8 +74,11 @@ const readers: Readonly<Record<Wire, (body: Loose) => Seen>> = {
       texts: [
         text(instructions),
         ...items
-          .filter(({ role, type }: Loose) => (role !== undefined && role !== 'assistant') || type === 'agent_message')
-          .map(({ content }) => words(content)),
+          .filter(
+            ({ role, type }: Loose) =>
+              (role !== undefined && role !== 'assistant') || type === 'agent_message' || type === 'compaction',
+          )
+          .map(({ content, encrypted_content: sealed }) => words(content) || text(sealed)),
       ],
       results: items
         .filter(({ type }: Loose) => /_output$/.test(text(type)))

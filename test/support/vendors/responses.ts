@@ -45,6 +45,9 @@ interface Part {
 /** The only sealed reasoning that this vendor issued. */
 const sealed = 'gAAAAABvendor-sealed_reasoning==';
 
+/** What its compacted conversations begin with; the summary that was asked for follows, so that tests can tell them apart. */
+export const compacted = 'gAAAAABvendor-compacted=';
+
 /** A vendor of Responses that is as strict as the original. */
 export const responsesVendor: Vendor<ResponsesBody> = {
   paths: /^\/v1\/responses$/,
@@ -178,6 +181,13 @@ const findItemComplaint = (items: readonly Item[], body: ResponsesBody): string 
           return 'The encrypted content could not be verified.';
         break;
       }
+      case 'compaction':
+        if (!item.encrypted_content?.startsWith(compacted)) return 'The encrypted content could not be verified.';
+        break;
+      case 'compaction_trigger':
+        if (index < items.length - 1) return "'compaction_trigger' must be the last item.";
+        due = [];
+        break;
       default:
         return `Invalid value: '${type}'.`;
     }
@@ -186,6 +196,8 @@ const findItemComplaint = (items: readonly Item[], body: ResponsesBody): string 
 };
 
 const itemsOf = ({ thinking, text, calls = [] }: Scripted, body: ResponsesBody): readonly Item[] => {
+  if (itemList(body).at(-1)?.type === 'compaction_trigger')
+    return [{ id: 'cmp_vendor', type: 'compaction', encrypted_content: compacted + (text ?? '') }];
   const seals = body.include?.includes('reasoning.encrypted_content') === true;
   const summary = thinking !== undefined && body.reasoning?.summary ? [{ type: 'summary_text', text: thinking }] : [];
   return [
@@ -284,6 +296,8 @@ const opened = (item: Item): Item => {
       return { ...item, input: '', status: 'in_progress' };
     case 'tool_search_call':
       return { ...item, status: 'in_progress' };
+    case 'compaction':
+      return { ...item, encrypted_content: '' };
     default:
       return { ...item, summary: [], ...(item.encrypted_content && { encrypted_content: 'gAAAAABearly' }) };
   }

@@ -50,7 +50,7 @@ const replay = (rig: Rig, id: string, how?: object): Promise<Response> =>
 const settled = (text: string): string =>
   text
     .replace(/"(?:created|created_at|completed_at)":[\d.]+/g, '"at":0')
-    .replace(/\b(msg|chatcmpl|resp|rs|fc|call|toolu)[-_][0-9a-f]{8,}\w*/g, '$1');
+    .replace(/\b(msg|chatcmpl|resp|rs|fc|call|cmp|toolu)[-_][0-9a-f]{8,}\w*/g, '$1');
 
 test('a recorded stream gives the same answer again, without an upstream call', async (t) => {
   const rig = await open(t, () => sseAnswer(chatStream(['Hel', 'lo 🙂'])), {
@@ -240,4 +240,27 @@ test('a request of a preset is replayed by that preset; compressed answers are r
       .includes('packed'),
   );
   t.like(await (await replay(rig, 'one')).json(), { content: [{ text: 'packed' }] });
+});
+
+test('a compaction is in the list like any request, and replays as one', async (t) => {
+  const rig = await open(t, () => jsonAnswer(chatReply('A summary.')));
+  const input = [{ role: 'user', content: 'Hi' }];
+  for (const [path, body] of [
+    ['/v1/responses/compact', { model: 'p,m', input }],
+    ['/v1/responses', { model: 'p,m', input: [...input, { type: 'compaction_trigger' }] }],
+  ] as const) {
+    const id = path.slice(4).replace('/', '-');
+    const first = await (await send(rig, path, body, id)).text();
+    t.regex(first, /"type":"compaction"/);
+    const { summary } = Object(await (await fetch(`${rig.baseUrl}/api/requests/${id}`)).json());
+    t.like(summary, {
+      path,
+      status: 200,
+      provider: 'p',
+      usage: { output: Object(JSON.parse(first).usage).output_tokens },
+    });
+    const again = await replay(rig, id);
+    t.deepEqual(JSON.parse(settled(await again.text())), JSON.parse(settled(first)), path);
+  }
+  t.is(rig.upstream.requests.length, 2);
 });
