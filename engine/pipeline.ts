@@ -12,7 +12,7 @@ import { refuseUnservable, route } from './operators/route.ts';
 import { named, onlyIf, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
-import { askForSummary, packSummary, transformEvents, transformRequest } from './operators/transform.ts';
+import { askForSummary, packSummaries, transformEvents, transformRequest } from './operators/transform.ts';
 import {
   encodeEvents,
   endOnFault,
@@ -68,7 +68,9 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const pass = stages(boundReply(limits), readStart(), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
   const convert = memoize((plan: Routed['plan']) => converted(transformEvents(plan, timeouts.stageMs)));
-  const summarize = memoize((plan: Routed['plan']) => converted(packSummary(transformEvents(plan, timeouts.stageMs))));
+  const summarize = memoize((plan: Routed['plan']) =>
+    converted(packSummaries(transformEvents(plan, timeouts.stageMs))),
+  );
   const converted = (events: ReturnType<typeof transformEvents>) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply

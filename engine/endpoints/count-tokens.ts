@@ -47,7 +47,7 @@ interface CountSettings {
 }
 
 /** A vendor's endpoint next to the one for model requests, such as token counting. */
-export interface AuxiliaryEndpoint {
+interface AuxiliaryEndpoint {
   /** Suffix to the path of model requests: `/count_tokens`. */
   readonly suffix: string;
   /** Accepted body members; the endpoint rejects others. */
@@ -66,18 +66,15 @@ interface Count {
  */
 const countTokens = (exchange: Exchange, gateway: Gateway, settings: CountSettings): Observable<ReplyPart> =>
   of(exchange).pipe(
-    prepareAuxiliary(gateway, settings.decodeCount),
+    prepareCount(gateway, settings.decodeCount),
     mergeMap((ready) => askUpstream(ready, gateway, settings).pipe(map((count) => countReply(ready, count, settings)))),
     stages(renderFaults(gateway.config))(exchange),
   );
 
-/** Prepares an auxiliary request like the model request with the same plan; `decodeRequest` decodes its body. */
-export const prepareAuxiliary = (
-  gateway: Gateway,
-  decodeRequest?: ClientProtocol['decodeRequest'],
-): OperatorFunction<Exchange, Ready> =>
+/** Prepares a counting request like the model request with the same plan; `decodeCount` decodes its body. */
+const prepareCount = (gateway: Gateway, decodeCount: CountSettings['decodeCount']): OperatorFunction<Exchange, Ready> =>
   sequence(
-    decode(gateway.config, decodeRequest),
+    decode(gateway.config, decodeCount),
     route(gateway),
     (routed) => assertServable(fill(routed, { apiKey: availableKey(routed, gateway) })),
     reconcileReasoning(gateway.signatures),
@@ -125,7 +122,7 @@ const rememberedMs = 600_000;
 const askedAgainMs = new WeakMap<Routed['plan'], number>();
 
 /** Redirects the prepared call to an auxiliary endpoint. */
-export const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Ready => {
+const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Ready => {
   const url = new URL(ready.call.url);
   url.pathname = url.pathname.replace(/(?<!\/)\/*$/, suffix);
   const headers = { ...ready.call.headers, accept: 'application/json' };
@@ -167,44 +164,27 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
   };
 };
 
-/** Endpoint for counting requests; each uses the gateway of that moment. */
+/** Endpoint for counting requests, which nothing observes but the limits of named clients; each uses the gateway of that moment. */
 export const countTokensEndpoint = (
   settings: CountSettings,
   current: CurrentGateway,
   admit?: Feature['admit'],
-): Endpoint =>
-  auxiliaryEndpoint({ client: settings.client, current, use: 'count', admit }, (exchange, gateway) =>
-    countTokens(exchange, gateway, settings),
-  );
-
-/** What an auxiliary endpoint serves, and by which gateway. */
-interface AuxiliarySettings {
-  readonly client: ClientProtocol;
-  readonly current: CurrentGateway;
-  readonly use: 'answer' | 'count';
-  readonly admit: Feature['admit'] | undefined;
-}
-
-/** Endpoint that serves requests by a pipeline of its own, which nothing observes but the limits of named clients. */
-export const auxiliaryEndpoint = (
-  { client, current, use, admit }: AuxiliarySettings,
-  serve: (exchange: Exchange, gateway: Gateway) => Observable<ReplyPart>,
 ): Endpoint => ({
   open: false,
   forClients: true,
-  formatFault: client.encodeFault,
+  formatFault: settings.client.encodeFault,
   handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure, answerMemory } = incoming;
     const { gateway } = current;
     const { namedClient } = incoming;
-    const admission = namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use });
+    const admission = namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'count' });
     const observer = admission && new Observers([admission]);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = () => originOf(incoming, preset);
     const exchange = new Exchange({
       id,
       startedAtMs,
-      client,
+      client: settings.client,
       admission,
       ...(observer && { observer }),
       origin,
@@ -213,7 +193,7 @@ export const auxiliaryEndpoint = (
       answerMemory,
       backpressure,
     });
-    const parts = serve(exchange, gateway);
+    const parts = countTokens(exchange, gateway, settings);
     if (!observer) return parts;
     return parts.pipe(
       stages(showLimits())(exchange),

@@ -160,6 +160,8 @@ interface OpaqueDelta {
   readonly type: 'opaque-delta';
   readonly index: number;
   readonly raw: JsonObject;
+  /** The payload that a later request must hold, and only its issuer can read. */
+  readonly signature?: Signature | undefined;
 }
 
 export interface BlockStop {

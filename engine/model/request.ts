@@ -266,6 +266,8 @@ export interface OpaquePart extends Node {
   readonly type: 'opaque';
   readonly wire: WireFormat;
   readonly raw: JsonObject;
+  /** The payload in it without which the conversation is another one: only its issuer may get the block. */
+  readonly signature?: Signature | undefined;
 }
 
 /** Marks the end of a prompt prefix to cache. */

@@ -132,7 +132,7 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
   const body = replyIn(bytes);
   const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
   const list = isList ? body : undefined;
-  const mayReason = plan.upstream.mayReason?.(clientBody) ?? false;
+  const mayReason = context.request.compaction !== undefined || (plan.upstream.mayReason?.(clientBody) ?? false);
   const plain = body && plan.upstream.plainUsage?.(body, mayReason);
   if (plain) return { usage: mergeUsage({}, plausibleUsage(plain)), list };
   const events = body
@@ -228,7 +228,7 @@ class StreamDecoder {
 /** What reads the reasoning of a passing stream; `undefined` if it can't hold any. */
 const reasoningReader = (answered: Answered, cache: SignatureCache): MarkedReader | undefined => {
   const { upstream } = answered.plan;
-  if (!upstream.mayReason?.(answered.clientBody)) return undefined;
+  if (!answered.context.request.compaction && !upstream.mayReason?.(answered.clientBody)) return undefined;
   const watch = watchOf(answered, cache);
   const decoder = new StreamDecoder(answered);
   const held = new HeldAnswer(answered.answerMemory);

@@ -1,6 +1,7 @@
 import { from, map } from 'rxjs';
 import { type Answered, fill, type Reconciled, type Routed } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
+import { unsupported } from '../model/fault.ts';
 import type { Losses } from '../model/loss.ts';
 import type { Signature } from '../model/reasoning/signature.ts';
 import {
@@ -107,7 +108,7 @@ interface ReconciledRequest {
 
 /**
  * Reconciles a conversation's earlier reasoning with the provider that continues it. Payloads that another provider issued in the
- * same wire format are removed and recorded as losses. Payloads that this provider issued and the client lost are restored.
+ * same wire format are removed and recorded as losses; one that holds a part of the conversation is refused. Payloads that this provider issued and the client lost are restored.
  * What is left is an unbroken tail: a payload behind a gap is refused. The encoder handles payloads of other wire formats.
  */
 export const reconcileSignatures = (
@@ -136,6 +137,7 @@ export const reconcileSignatures = (
       if (signature.data === '') return [part];
       const issuer = signature.issuer ?? cache.issuerOf(signature);
       if (issuer === undefined || issuer === addressee.provider) return [part];
+      if (part.type === 'opaque') refuseForeign(part.at, issuer);
       const left = withoutSignature(part);
       losses.drop(`${part.at ?? turn.at ?? 'messages'}${left ? '.signature' : ''}`, 'reasoning of another provider');
       return left ? [left] : [];
@@ -156,9 +158,16 @@ const isSigned = ({ role, parts }: Turn): boolean =>
   role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);
 
 const signatureOf = (part: Part): Signature | undefined =>
-  part.type === 'thinking' || part.type === 'redacted-thinking' || part.type === 'tool-call'
+  part.type === 'thinking' || part.type === 'redacted-thinking' || part.type === 'tool-call' || part.type === 'opaque'
     ? part.signature
     : undefined;
+
+/** The rest of the conversation is in it. */
+const refuseForeign = (at = 'input', issuer: string): never =>
+  unsupported(
+    at,
+    `${at}: only the provider that compacted this part of the conversation can read it, which is ${issuer}.`,
+  );
 
 /** The part without its payload. A call still has a meaning; reasoning is dropped whole. */
 const withoutSignature = (part: Part): Part | undefined => {
@@ -274,6 +283,9 @@ export class SignatureWatch {
       case 'signature-delta':
         this.#signature = this.#mark(this.#link(event.signature));
         return { ...event, signature: this.#signature };
+      case 'opaque-delta':
+        if (event.signature) this.#mark(event.signature);
+        return event;
       case 'block-stop':
         if (this.#isThinking) this.#keepThinking();
         return event;

@@ -187,7 +187,7 @@ export const askForSummary =
   };
 
 /** The stages of an answer that is a summary: the client gets it packed, as a block of its own format. */
-export const packSummary = ({ group }: StageGroup<Answered, Batch>): StageGroup<Answered, Batch> => ({
+export const packSummaries = ({ group }: StageGroup<Answered, Batch>): StageGroup<Answered, Batch> => ({
   group: [...group, packing],
 });
 

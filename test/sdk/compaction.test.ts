@@ -87,6 +87,7 @@ test.before(async () => {
     {},
     {
       files: {
+        'presets/native/manifest.json': JSON.stringify({ Router: { default: 'native,gpt-6.2-sol' } }),
         'presets/short/manifest.json': JSON.stringify({
           Router: { default: 'openai,model-x', compact: 'groq,openai/gpt-oss-120b', compactPrompt: 'Be short.' },
         }),
@@ -238,12 +239,30 @@ test.serial("a vendor's own compaction passes, and goes back to it alone", async
     instanceOf: OpenAI.BadRequestError,
   });
   t.is(error.param, 'input[0]');
+  const sent = vendors.responses?.requests.length;
+  const foreign = client.responses.create({ model: modelAt('responses'), input: next });
+  t.is((await t.throwsAsync(foreign, { instanceOf: OpenAI.BadRequestError, message: /native/ })).param, 'input[0]');
+  t.is(vendors.responses?.requests.length, sent, 'it is known to be of another provider');
 
   // An earlier summary of another model's is text to it.
   const earlier: Item = { type: 'compaction', encrypted_content: packSummary('Bug 4711.') };
   await client.responses.create({ model, input: [earlier, ...input, { type: 'compaction_trigger' }] });
   const read = lastText('native');
   t.true(read.includes('Bug 4711.') && read.includes('compaction_trigger') && !read.includes('sy1.'), read);
+});
+
+test.serial('a long conversation that was likely to pass through is summarized whole', async (t) => {
+  const long = `${'word '.repeat(8_000)}the end`;
+  for (const name of ['responses', 'openai']) {
+    const client = clientOf('/preset/native/v1');
+    const model = modelAt(name);
+    const { output } = await client.responses.compact({ model, input: long });
+    t.like(output, [{ type: 'message', content: [{ text: long }] }, { type: 'compaction' }]);
+    t.true(lastText(name).includes(long), name);
+    const input: Item[] = [{ role: 'user', content: long }, { type: 'compaction_trigger' }];
+    t.like((await client.responses.create({ model, input })).output, [{ type: 'compaction' }]);
+    t.true(lastText(name).includes(long), name);
+  }
 });
 
 test.serial('a preset has its own destination and prompt for summaries', async (t) => {

@@ -19,8 +19,12 @@ export class HostedReader implements ItemReader {
 
   finish(item: object | undefined, out: ModelEvent[]): void {
     if (item) {
-      const raw = { type: 'response.output_item.done', item: asJsonObject(item) };
-      this.#item.delta({ type: 'opaque-delta', index: 0, raw }, out);
+      const whole = asJsonObject(item);
+      const raw = { type: 'response.output_item.done', item: whole };
+      const { type, encrypted_content: payload } = whole;
+      const sealed = type === 'compaction' && typeof payload === 'string';
+      const signature = sealed ? { format: 'responses', data: payload } : undefined;
+      this.#item.delta({ type: 'opaque-delta', index: 0, raw, ...(signature && { signature }) }, out);
     }
     this.#item.end(out);
   }

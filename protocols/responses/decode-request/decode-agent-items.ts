@@ -70,9 +70,18 @@ export const decodeMcpCall = (state: Conversation, item: JsonObject, at: string)
 
 /** Decodes a summary that the gateway has packed as the user's text, also for this format; a vendor's own is opaque. */
 export const decodeSummary = (state: Conversation, item: JsonObject, at: string): void => {
-  const summary = openSummary(item.encrypted_content);
-  if (summary === undefined) decodeOpaque(state, item, at);
-  else addTurn(state, { role: 'user', parts: [{ type: 'text', text: summaryText(summary), at }], at });
+  const { encrypted_content: payload } = item;
+  const summary = openSummary(payload);
+  if (summary === undefined) {
+    const signature = typeof payload === 'string' ? { format: 'responses', data: payload } : undefined;
+    append(state, 'assistant', at, {
+      type: 'opaque',
+      wire: 'responses',
+      raw: item,
+      at,
+      ...(signature && { signature }),
+    });
+  } else addTurn(state, { role: 'user', parts: [{ type: 'text', text: summaryText(summary), at }], at });
 };
 
 /** Decodes settings for the rest of the conversation: the last ones are those of this answer. */
