@@ -15,6 +15,7 @@ import type {
   Extra,
   ModelRequest,
   OutputFormat,
+  Part,
   Reasoning,
   TextPart,
   Turn,
@@ -71,9 +72,8 @@ const isAsked = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequest => {
-  const turns = openSummaries(
-    value.messages.map((message, index) => decodeMessage(message, memberPath('messages', index))),
-  );
+  const decoded = value.messages.map((message, index) => decodeMessage(message, memberPath('messages', index)));
+  const turns = decoded.some(({ parts }) => parts.some(isCompaction)) ? openSummaries(decoded) : decoded;
   const leading = leadingInstructions(turns);
   const controls = decodeControls(value);
   const compaction = compactionIn(value.compaction);
@@ -104,6 +104,8 @@ const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequ
     ...(value.tool_choice && decodeToolChoice(value.tool_choice)),
   };
 };
+
+const isCompaction = (part: Part): boolean => part.type === 'opaque' && part.raw.type === 'compaction';
 
 const summarizeReader = reader(Summarize);
 
