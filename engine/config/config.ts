@@ -182,7 +182,7 @@ export interface RouterConfig {
   readonly default: string | undefined;
   /** Prompt tokens above which a request counts as long; absent: as the window of the default route says. */
   readonly longContextThreshold?: number;
-  /** What a model is told that summarizes a conversation; absent: the usual prompt. */
+  /** The prompt for summaries of conversations; absent: the usual one. */
   readonly compactPrompt?: string;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
   /** Fallback destinations by rule, in order. */

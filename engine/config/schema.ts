@@ -246,7 +246,7 @@ export const RouterFile = Type.Object(
     ),
     compactPrompt: Type.Optional(
       Type.String({
-        description: 'What the model is told that summarizes a conversation for a provider without compaction.',
+        description: 'The prompt for the summary of a conversation, where the provider has no compaction.',
         minLength: 1,
         maxLength: 20_000,
         examples: ['Summarize the conversation. Keep all names, paths and decisions.'],

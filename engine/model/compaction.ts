@@ -24,7 +24,7 @@ export const openSummary = (payload: unknown): string | undefined => {
 /** A summary as a model reads it in place of the conversation. */
 export const summaryText = (summary: string): string => `Summary of the conversation so far:\n\n${summary}`;
 
-/** What a model is told that summarizes a conversation, unless the configuration or the client says something else. */
+/** The prompt for a summary, unless the configuration or the client has another one. */
 export const usualPrompt = `Summarize this conversation for the model that continues it. It will see your summary and perhaps the user's own messages, but nothing else of what stands above.
 
 Cover, in this order:
@@ -37,13 +37,12 @@ Include what an earlier summary says, as far as it still matters. Invent nothing
 
 /**
  * The request for a model that summarizes the conversation: the same prompt up to its end, so that a vendor's cache holds it. Tools
- * stay declared for the calls in the conversation, but none may be called. `prompt`: what the model is told, unless the client says it.
+ * stay declared for the calls in the conversation, but none may be called. `prompt`: used unless the client has its own.
  */
 export const summaryRequest = (request: ModelRequest, prompt: string): ModelRequest => {
   const { compaction, output: _output, stop: _stop, toolChoice: _choice, ...rest } = request;
   const tools = request.tools.filter(isClients);
-  const told = compaction?.instructions ?? prompt;
-  const asked: TextPart = { type: 'text', text: told };
+  const asked: TextPart = { type: 'text', text: compaction?.instructions ?? prompt };
   return {
     ...rest,
     tools,
@@ -180,23 +179,29 @@ export const packAnswer = ({
     },
   });
 
+/** The upstream is in order; another model may do better. */
+const noSummary = (message: string): Fault => ({
+  kind: 'upstream-garbled',
+  message,
+  elsewhere: true,
+  blameless: true,
+});
+
 /** Why an answer isn't the whole summary; `undefined` if it is. */
 const failureOf = (finish: FinishReason, summary: string): Fault | undefined => {
   switch (finish) {
     case 'length':
-      return { kind: 'upstream-garbled', message: "The summary exceeds the tokens that the model's answer may have." };
+      return noSummary("The summary exceeds the tokens that the model's answer may have.");
     case 'context-full':
       return { kind: 'upstream-context', message: "The conversation doesn't fit into the model that summarizes it." };
     case 'filtered':
-      return { kind: 'upstream-garbled', message: 'The model declined to summarize the conversation.' };
+      return noSummary('The model declined to summarize the conversation.');
     case 'end':
     case 'stop-sequence':
     case 'tool-call':
     case 'pause':
     case 'compaction':
-      return summary === ''
-        ? { kind: 'upstream-garbled', message: 'The model wrote no summary of the conversation.' }
-        : undefined;
+      return summary === '' ? noSummary('The model wrote no summary of the conversation.') : undefined;
     default:
       return finish satisfies never;
   }

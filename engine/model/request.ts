@@ -59,7 +59,7 @@ export interface Compaction {
   readonly byPath?: true;
   /** What asks for it in the body, in the client's wire format. */
   readonly raw?: { readonly wire: WireFormat; readonly value: JsonObject } | undefined;
-  /** What the model is told to write; absent: the usual prompt. */
+  /** The client's own prompt for it. */
   readonly instructions?: string | undefined;
 }
 

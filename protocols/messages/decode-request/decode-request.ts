@@ -111,8 +111,9 @@ const summarizeReader = reader(Summarize);
 
 const compactionIn = (value: Json | undefined): Compaction | undefined => {
   if (!isJsonObject(value) || !summarizeReader.matches(value)) return undefined;
-  const told = value.instructions?.trim() ? { instructions: value.instructions } : {};
-  return { at: 'compaction', raw: { wire: 'messages', value }, ...told };
+  const { instructions } = value;
+  const own = instructions?.trim() ? { instructions } : {};
+  return { at: 'compaction', raw: { wire: 'messages', value }, ...own };
 };
 
 const decodeMessage = (raw: unknown, at: string): Turn => {

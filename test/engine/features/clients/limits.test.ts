@@ -219,30 +219,46 @@ test('a reload keeps what was counted and applies new limits at once', async (t)
   t.is((await ask()).status, 200);
 });
 
-test('a compaction is counted by what the provider says that it used', async (t) => {
-  const { healthNowMs } = still();
-  const { gateway } = await clientRig(t, [client('a', { limits: { tokensPerMinute: 50_000 } })], {
-    healthNowMs,
-    path: '/v1/responses',
-    more: { transformers: [{ name: 'openai', provider: 'p' }] },
-    script: () =>
-      jsonAnswer({
-        id: 'r',
-        object: 'response.compaction',
-        created_at: 1,
-        output: [],
-        usage: { input_tokens: 900, output_tokens: 100, total_tokens: 1000 },
-      }),
-  });
-  const compact = () =>
-    fetch(`${gateway.baseUrl}/v1/responses/compact`, {
-      method: 'POST',
-      headers: { 'x-api-key': keyOf('a') },
-      body: JSON.stringify({ model: 'any', input: 'Hello' }),
+/** A compaction by the provider, and one that its model writes. */
+const compactions = {
+  '/v1/responses': {
+    id: 'r',
+    object: 'response.compaction',
+    created_at: 1,
+    output: [],
+    usage: { input_tokens: 900, output_tokens: 100, total_tokens: 1000 },
+  },
+  '/v1/chat/completions': {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'A summary.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 },
+  },
+} as const;
+
+for (const [path, answer] of Object.entries(compactions)) {
+  test(`a compaction at ${path} is counted by what the provider says that it used, and limited`, async (t) => {
+    const { healthNowMs } = still();
+    const limits = { tokensPerMinute: 50_000, requestsPerMinute: 2 };
+    const { gateway } = await clientRig(t, [client('a', { limits })], {
+      healthNowMs,
+      path,
+      more: { transformers: [{ name: 'openai', provider: 'p' }] },
+      script: () => jsonAnswer(answer),
     });
-  const first = await compact();
-  t.is(first.status, 200, await first.text());
-  const second = await compact();
-  const counted = 50_000 - Number(second.headers.get('x-ratelimit-remaining-tokens'));
-  t.true(counted >= 1000 && counted < 6_000, `${counted}`);
-});
+    const compact = () =>
+      fetch(`${gateway.baseUrl}/v1/responses/compact`, {
+        method: 'POST',
+        headers: { 'x-api-key': keyOf('a') },
+        body: JSON.stringify({ model: 'any', input: 'Hello' }),
+      });
+    const first = await compact();
+    t.is(first.status, 200, await first.text());
+    const second = await compact();
+    const counted = 50_000 - Number(second.headers.get('x-ratelimit-remaining-tokens'));
+    t.true(counted >= 1000 && counted < 6_000, `${counted}`);
+    t.is((await compact()).status, 429);
+  });
+}
