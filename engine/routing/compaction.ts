@@ -22,13 +22,14 @@ const unknownMembers: ReadonlySet<number> = new Set([400, 422]);
 /** Whether the upstream has no compaction. A server without the path for it isn't asked again for a while. `nowMs`: of the health's clock. */
 export const refusesCompaction = (
   { request, plan }: { readonly request: ModelRequest; readonly plan: Plan },
-  { message, param = '' }: Fault,
+  { message, param, code }: Fault,
   status: number,
   nowMs: number,
 ): boolean => {
   if (request.compaction?.byPath !== true)
-    return unknownMembers.has(status) && /compaction/.test(`${message} ${param}`);
-  if (!unknownPaths.has(status)) return false;
+    return unknownMembers.has(status) && /compaction/.test(`${message} ${param ?? ''}`);
+  // What names a member or the model is about the request.
+  if (!unknownPaths.has(status) || param !== undefined || code === 'model_not_found') return false;
   askedAgainMs.set(plan, nowMs + rememberedMs);
   return true;
 };

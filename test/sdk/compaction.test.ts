@@ -265,6 +265,27 @@ test.serial('a long conversation that was likely to pass through is summarized w
   }
 });
 
+test.serial('a missing model is the fault, not a missing path, and the path is asked again', async (t) => {
+  const upstream = await startUpstream((_, count) =>
+    count === 1
+      ? jsonAnswer({ error: { message: 'No such model.', type: 'x', param: null, code: 'model_not_found' } }, 404)
+      : jsonAnswer({ detail: 'Not Found' }, 404),
+  );
+  t.teardown(upstream.close);
+  const one = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1/responses`, apiKey: 'k', models: ['m'] }],
+  });
+  t.teardown(one.stop);
+  const { responses } = new OpenAI({ baseURL: `${one.baseUrl}/v1`, apiKey: 'k', maxRetries: 0 });
+  for (let i = 0; i < 3; i += 1) await t.throwsAsync(responses.compact({ model: 'm', input: 'Hi' }));
+  const path = '/v1/responses';
+  t.deepEqual(
+    upstream.requests.map(({ url }) => url),
+    [`${path}/compact`, `${path}/compact`, path, path],
+  );
+});
+
 test.serial('a preset has its own destination and prompt for summaries', async (t) => {
   for (const path of ['/preset/short/v1', '/preset/short']) {
     const { response } = await clientOf(path).responses.compact({ model: 'any', input: 'Hi' }).withResponse();

@@ -389,7 +389,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       content: [{ type: 'encrypted_content', encrypted_content: 'gAAAAAB' }],
     }),
     rItem('`compaction` written by the gateway', { type: 'compaction', encrypted_content: packSummary('s') }),
-    rItem('a vendor’s `compaction`, `program`, `computer_call` and their outputs', {
+    rItem("a vendor's `compaction`, `program`, `computer_call` and their outputs", {
       type: 'compaction',
       encrypted_content: 'e',
     }),

@@ -255,6 +255,14 @@ test('an agent that says what its request is makes the background scenario exact
   t.is(await ask('claude-haiku-9', 'a-class-to-come'), here);
 });
 
+test('an agent that says that it summarizes gets the scenario for it', async (t) => {
+  const { routeOf } = await rig(t, [], { Router: { routes: { compact: 'c,ruled' } } });
+  const ask = (hint: string) =>
+    routeOf('/v1/messages', bodyFor('messages', 's'), { 'x-claude-code-request-class': hint });
+  t.is(await ask('compaction'), 'c,ruled;compact');
+  t.is(await ask('main'), 'm,default;default');
+});
+
 test('the record, the metrics, the graph, the models and the dry run show the rule', async (t) => {
   const { gateway, ask } = await rig(t, [
     { name: 'never', when: { all: [{ client: 'chat' }, { any: [{ images: true }, { key: 'x' }] }] }, to: 'r,ruled' },

@@ -16,6 +16,14 @@ test('longContext: more tokens than the threshold', (t) => {
   t.is(rules.longContext(plainRequest, { ...facts, by: 'estimate' }), 'about 70,000 tokens > 60,000');
 });
 
+test('compact: a summary is asked for, or the agent says that it summarizes', (t) => {
+  t.is(why('compact', {}), undefined);
+  t.is(why('compact', { compaction: { at: 'input' } }), 'a summary of the conversation is asked for');
+  const facts = { tokens: 0, by: 'count', longContext: { threshold: 60_000 } } as const;
+  t.truthy(rules.compact(plainRequest, { ...facts, requestClass: 'compaction' }));
+  t.is(rules.compact(plainRequest, { ...facts, requestClass: 'main' }), undefined);
+});
+
 const picture: Part = { type: 'image', source: { kind: 'url', url: 'http://h.example/i.png' } };
 const words: Part = { type: 'text', text: 'x' };
 const result = (...content: readonly Part[]): Part => ({ type: 'tool-result', id: '1', content });
