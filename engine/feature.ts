@@ -36,10 +36,14 @@ export interface Feature {
   readonly admit?: (request: AdmissionRequest) => (RequestAdmission & Watcher) | undefined;
   readonly routes?: readonly DocumentedRoute[];
   readonly metrics?: readonly Metric[];
+  /** Called before a configuration comes into use, for what it needs; if it rejects, the configuration isn't used. */
+  readonly prepare?: (config: Gateway['config']) => Promise<unknown>;
   /** Called with each gateway that replaces the one before. */
   readonly reloaded?: (gateway: Gateway) => void;
   /** A request was refused for its key, for this reason. */
   readonly keyRefused?: (reason: string) => void;
+  /** Called once the port is open. */
+  readonly listening?: () => void;
   /** Called when the service begins to stop: ends answers that would last. */
   readonly stopping?: () => void;
   /** Releases what it holds, once no request is served any more. */

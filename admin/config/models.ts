@@ -1,7 +1,7 @@
 import { defer, of } from 'rxjs';
 import { showReferencesIn } from '../../engine/config/env.ts';
 import type { ModelPath } from '../../engine/endpoints/presets.ts';
-import type { OperationDoc } from '../../engine/http/documented-route.ts';
+import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../../engine/http/endpoint.ts';
 import { fail, faultOf, quoted } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
@@ -10,13 +10,12 @@ import { accessOf } from '../../engine/routing/client-access.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
 import { aliasName, modelNames } from '../../engine/routing/model-names.ts';
 import { jsonReply } from '../endpoint.ts';
-import { modelDoc, modelsDoc } from '../openapi/model-docs.ts';
 
 /** The configuration whose models are listed, and what clients with keys of their own may use. */
 type Listed = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
 
 /** A path of the model list, and the factory of its endpoint for a gateway. */
-interface ModelListPath extends Omit<ModelPath<OperationDoc>, 'endpointFor'> {
+interface ModelListPath extends Omit<ModelPath<DocumentedRoute['doc']>, 'endpointFor'> {
   readonly endpointFor: (current: { readonly gateway: Listed }) => Endpoint;
 }
 
@@ -43,11 +42,13 @@ export const modelListPaths = (source: ModelSource): readonly ModelListPath[] =>
     return listing.encodeModel(model, source.startedAtMs);
   });
   return [
-    { method: 'GET', path: '/v1/models', endpointFor: list, doc: modelsDoc },
-    { method: 'GET', path: '/v1/models/:id', endpointFor: one, doc: modelDoc },
+    { method: 'GET', path: '/v1/models', endpointFor: list, doc: async () => (await docs()).modelsDoc },
+    { method: 'GET', path: '/v1/models/:id', endpointFor: one, doc: async () => (await docs()).modelDoc },
     { method: 'GET', path: '/v1/models/*', endpointFor: one },
   ];
 };
+
+const docs = () => import('../openapi/model-docs.ts');
 
 type Answer = (models: readonly ClientModel[], listing: ClientModels, incoming: HttpRequest, id: string) => JsonObject;
 

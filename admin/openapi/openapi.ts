@@ -1,18 +1,18 @@
-import { of } from 'rxjs';
+import { from, map } from 'rxjs';
 import Type, { type TSchema } from 'typebox';
-import type { DocumentedRoute, OperationDoc } from '../../engine/http/documented-route.ts';
+import { type DocumentedRoute, docOf, type OperationDoc } from '../../engine/http/documented-route.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import { adminEndpoint, jsonReply, ServiceFault } from '../endpoint.ts';
 
 /** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
 export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {
-  let description: JsonObject | undefined;
+  let description: Promise<JsonObject> | undefined;
   const route: DocumentedRoute = {
     method: 'GET',
     path: '/openapi.json',
     endpoint: adminEndpoint(() => {
       description ??= openApiDocument([...otherRoutes, route], version);
-      return of(jsonReply(description));
+      return from(description).pipe(map((document) => jsonReply(document)));
     }),
     doc: openApiDoc,
   };
@@ -20,13 +20,14 @@ export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: 
 };
 
 /** Describes all routes that have a description. Source: OpenAPI Specification 3.1.0, whose schemas are JSON Schema. */
-export const openApiDocument = (routes: readonly DocumentedRoute[], version: string): JsonObject => {
+export const openApiDocument = async (routes: readonly DocumentedRoute[], version: string): Promise<JsonObject> => {
   const paths: Record<string, JsonDraft> = {};
   for (const route of routes) {
-    if (!route.doc) continue;
+    const doc = await docOf(route);
+    if (!doc) continue;
     const path = templateOf(route.path);
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = operation(route, route.doc);
+    paths[path][route.method.toLowerCase()] = operation(route, doc);
   }
   return {
     openapi: '3.1.0',

@@ -1,7 +1,5 @@
-import { NodeServer } from './node/node-server.ts';
 import type { HttpServer, HttpServerEvents } from './stream.ts';
 import { loadUws, UwsUnavailable } from './uws/uws.ts';
-import { UwsServer } from './uws/uws-server.ts';
 
 /** Which server library serves, and why. */
 export interface HttpServerFacts {
@@ -14,7 +12,8 @@ export interface ChosenServer {
   readonly facts: HttpServerFacts;
   /** A one-line warning for the operator. */
   readonly warning: string | undefined;
-  readonly create: (events: HttpServerEvents) => HttpServer;
+  /** Loads the library's adapter. */
+  readonly load: () => Promise<(events: HttpServerEvents) => HttpServer>;
 }
 
 /**
@@ -29,7 +28,14 @@ export const chooseServer = (wanted = process.env.JUNCTOR_HTTP ?? '', load = loa
   try {
     const { uws, version, warning } = load();
     const reason = wanted === 'uws' ? 'JUNCTOR_HTTP=uws' : `uWebSockets.js ${version} runs here`;
-    return { facts: { server: 'uws', reason }, warning, create: (events) => new UwsServer(uws, events) };
+    return {
+      facts: { server: 'uws', reason },
+      warning,
+      async load() {
+        const { UwsServer } = await import('./uws/uws-server.ts');
+        return (events) => new UwsServer(uws, events);
+      },
+    };
   } catch (error) {
     if (!(error instanceof UwsUnavailable)) throw error;
     if (wanted === 'uws') {
@@ -44,5 +50,8 @@ export const chooseServer = (wanted = process.env.JUNCTOR_HTTP ?? '', load = loa
 const nodeServer = (reason: string): ChosenServer => ({
   facts: { server: 'node', reason },
   warning: undefined,
-  create: (events) => new NodeServer(events),
+  async load() {
+    const { NodeServer } = await import('./node/node-server.ts');
+    return (events) => new NodeServer(events);
+  },
 });

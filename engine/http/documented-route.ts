@@ -3,9 +3,13 @@ import type { HttpRoute } from './router.ts';
 
 /** A route with an optional OpenAPI description. */
 export interface DocumentedRoute extends HttpRoute {
-  /** Absent: served, but not listed in `/openapi.json`. */
-  readonly doc?: OperationDoc;
+  /** A function loads it. Absent: served, but not listed in `/openapi.json`. */
+  readonly doc?: OperationDoc | (() => Promise<OperationDoc | undefined>) | undefined;
 }
+
+/** A route's description, loaded if need be. */
+export const docOf = async ({ doc }: DocumentedRoute): Promise<OperationDoc | undefined> =>
+  typeof doc === 'function' ? doc() : doc;
 
 /** OpenAPI description of a route. */
 export interface OperationDoc {

@@ -70,7 +70,7 @@ export interface Listener {
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const server = options.server ?? chooseServer();
   if (server.warning !== undefined) options.hooks?.warn?.(server.warning);
-  const listener = new HttpListener(server, options);
+  const listener = new HttpListener(server.facts, await server.load(), options);
   await listener.open(options);
   return listener;
 };
@@ -96,7 +96,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   #warnedAtMs = Number.NEGATIVE_INFINITY;
   #isBusy = false;
 
-  constructor({ facts, create }: ChosenServer, options: ListenOptions) {
+  constructor(facts: HttpServerFacts, create: (events: HttpServerEvents) => HttpServer, options: ListenOptions) {
     this.http = facts;
     this.hooks = options.hooks ?? {};
     this.settings = settingsOf(options);

@@ -1,19 +1,13 @@
-import { clientRoutes } from '../../admin/clients.ts';
-import { fleetRoutes } from '../../admin/fleet.ts';
-import { metricsRoutes } from '../../admin/metrics.ts';
-import { Feeds, feedRoutes } from '../../admin/requests/feed.ts';
-import { historyRoutes } from '../../admin/requests/history.ts';
-import { requestRoutes } from '../../admin/requests/requests.ts';
-import { sessionRoutes } from '../../admin/requests/sessions.ts';
-import { usageRoutes } from '../../admin/usage.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
+import { Feeds } from '../../admin/requests/feeds.ts';
 import { clientProtocols } from '../../protocols/index.ts';
+import type { Config } from '../config/config.ts';
 import { keyVariable } from '../config/sections/providers.ts';
 import { telemetrySettings } from '../config/sections/telemetry.ts';
 import type { Feature } from '../feature.ts';
-import { openClients } from '../features/clients/open-clients.ts';
+import type { ClientFeature, ClientsOptions } from '../features/clients/open-clients.ts';
 import { variableFor } from '../features/history/curl.ts';
 import { historyFolder } from '../features/history/files/file-names.ts';
-import { HistorySearch } from '../features/history/files/search-history.ts';
 import { numberAt } from '../features/history/history.ts';
 import { openHistory } from '../features/history/open-history.ts';
 import type { LoopHolds } from '../features/loop-holds.ts';
@@ -21,16 +15,15 @@ import { openMetrics } from '../features/metrics/open-metrics.ts';
 import { requestLog } from '../features/request-log.ts';
 import { usageFolder } from '../features/usage/bucket-files.ts';
 import { openUsage } from '../features/usage/open-usage.ts';
-import { usageCells } from '../features/usage/report.ts';
+import { fail } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { watchLoop } from '../runtime/loop-watch.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
-import { fleetFigures, fleetState } from './fleet.ts';
-import { fleetMetrics } from './fleet-metrics.ts';
-import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
+import type { Fleet } from './fleet.ts';
+import type { FleetQuestion } from './fleet-views.ts';
 import { type Keeper, openRecords } from './keeper.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { ProcessServices, ServicesOptions } from './services.ts';
@@ -70,7 +63,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   const { logs, hub, fleet } = services;
   const { current, store, presets } = gateway;
   const peers = supervision?.peers;
-  const machines = fleet && openMachines(fleet, Date.now);
+  const machines = fleet && (await import('./fleet-views.ts')).openMachines(fleet, Date.now);
   const { keeper, close: closeKeeper } = openKeeper(parts);
   const telemetry = await openExport(parts);
   const { metrics, feature: counting } = openMetrics({
@@ -80,7 +73,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     shared: peers,
     others: () => features.flatMap((feature) => feature.metrics ?? []),
   });
-  const clients = await openClients({
+  const clients = await laterClients({
     log: logs.app,
     keeper: keeper.clients,
     nowMs: services.steadyNowMs,
@@ -123,6 +116,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
     if (question.kind === 'usage') {
       await write();
+      const { usageCells } = await import('../features/usage/report.ts');
       return [JSON.stringify(await usageCells(usageFolder(home), question.query))];
     }
     // By this machine's clock, for all of its processes: the other one's may differ.
@@ -131,52 +125,67 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     const [own, others = []] = await Promise.all([history.answer(asked), peers?.ask(asked)]);
     return own === undefined ? others : [own, ...others];
   };
-  fleet?.present(() => ({ source: store.source, address: outerUrl(), streams: metrics.activeStreams() }));
   const stopWatching = watchLoop((hold) => {
     parts.holds.add(hold);
     metrics.held(hold);
   });
-  const { requests } = history;
-  const days = () => current.gateway.config.history.days;
-  const kept = { search: new HistorySearch(historyFolder(home)), nowMs, write, days, requests, baseUrl, version };
   const gatewayOf = async (preset: string | undefined): Promise<Gateway> =>
     preset === undefined ? current.gateway : presets.gatewayOf(preset);
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const watching = (name: WatchingFeature, feature: Feature): Feature =>
     withoutFeatures.includes(name) ? unwatching(feature) : feature;
   features = [
-    watching('metrics', { ...counting, routes: metricsRoutes(metrics) }),
+    watching('metrics', {
+      ...counting,
+      routes: laterRoutes(['GET /metrics'], async () =>
+        (await import('../../admin/metrics.ts')).metricsRoutes(metrics),
+      ),
+    }),
     watching('requestLog', requestLog),
     {
-      ...clients,
-      routes: clientRoutes({ ...clients, gateway: () => current.gateway, store, keyRefusals: metrics.keyRefusals }),
+      ...clients.feature,
+      routes: laterRoutes(['GET /api/clients', 'POST /api/clients', 'DELETE /api/clients/:name'], async () => {
+        const { clientRoutes } = await import('../../admin/clients.ts');
+        const { keyRefusals } = metrics;
+        return clientRoutes({ ...(await clients.load()), gateway: () => current.gateway, store, keyRefusals });
+      }),
     },
     watching('history', {
       ...history,
-      routes: [
-        ...requestRoutes({ requests, history: kept, startedAtMs, workers, clients: protocols, gatewayOf }),
-        ...feedRoutes({ requests, startedAtMs, workers, home, logs, feeds }),
-        ...historyRoutes(kept),
-        ...sessionRoutes({ history: kept, requests }),
-      ],
+      routes: laterRoutes(historyRows, async () => {
+        const { historyApiRoutes } = await import('../../admin/requests/history-api.ts');
+        const requests = await history.requests();
+        const days = () => current.gateway.config.history.days;
+        const kept = { folder: historyFolder(home), nowMs, write, days, requests, baseUrl, version };
+        return historyApiRoutes(kept, {
+          requests,
+          startedAtMs,
+          workers,
+          clients: protocols,
+          gatewayOf,
+          home,
+          logs,
+          feeds,
+        });
+      }),
       stopping: () => feeds.close(),
     }),
     watching('usage', {
       ...usage,
-      routes: usageRoutes({
-        folder: usageFolder(home),
-        nowMs,
-        write,
-        others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
-      }),
+      routes: laterRoutes(['GET /api/usage'], async () =>
+        (await import('../../admin/usage.ts')).usageRoutes({
+          folder: usageFolder(home),
+          nowMs,
+          write,
+          others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
+        }),
+      ),
     }),
     ...(telemetry ? [telemetry] : []),
     {
-      ...(fleet && { metrics: fleetMetrics(() => fleetFigures(fleet)) }),
-      routes: fleetRoutes({
-        state: () => fleetState(fleet),
-        answer: fleet && ((sealed) => answerMachine(fleet.sealer, Date.now(), sealed, answersOfMachine)),
-      }),
+      ...(await fleetFeature(fleet, answersOfMachine)),
+      listening: () =>
+        fleet?.present(() => ({ source: store.source, address: outerUrl(), streams: metrics.activeStreams() })),
     },
     { close: async () => stopWatching() },
     ...more,
@@ -194,6 +203,83 @@ const openKeeper = ({
   if (shared) return { keeper: shared, close: async () => undefined };
   const { join, close } = openRecords({ home, nowMs, steadyNowMs, log: logs.app });
   return { keeper: join(), close };
+};
+
+/** The endpoints that read the history, in the order of `historyApiRoutes`. */
+const historyRows = [
+  'GET /api/requests',
+  'DELETE /api/requests',
+  'GET /api/requests/:id',
+  'GET /api/activity',
+  'GET /api/capture',
+  'POST /api/capture',
+  'POST /api/requests/:id/replay',
+  'GET /api/feed',
+  'GET /api/history',
+  'GET /api/history/extent',
+  'DELETE /api/history',
+  'GET /api/history/export',
+  'GET /api/sessions',
+  'GET /api/sessions/:id',
+];
+
+/**
+ * Clients with keys of their own. The code is loaded before the first configuration that has any is used: no request of a client is
+ * admitted without its limits.
+ */
+const laterClients = async (
+  options: ClientsOptions,
+): Promise<{
+  readonly feature: Feature;
+  readonly load: () => Promise<ClientFeature>;
+  readonly write: () => Promise<void>;
+}> => {
+  let loading: Promise<ClientFeature> | undefined;
+  let loaded: ClientFeature | undefined;
+  const load = (): Promise<ClientFeature> => {
+    loading ??= import('../features/clients/open-clients.ts').then(async ({ openClients }) => {
+      loaded = await openClients(options);
+      return loaded;
+    });
+    return loading;
+  };
+  const prepare = async ({ clients }: Pick<Config, 'clients'>): Promise<unknown> => clients && load();
+  await prepare(options.current.gateway.config);
+  const notLoaded = (): never => fail('unavailable', 'The limits of clients are not loaded.');
+  const feature: Feature = {
+    prepare,
+    admit: (request) => (loaded ?? notLoaded()).admit(request),
+    close: async () => (await loading)?.close(),
+  };
+  return { feature, load, write: async () => (await loading)?.write() };
+};
+
+/** What other machines ask, and what is shown of them. Without `FLEET`, the code isn't loaded. */
+const fleetFeature = async (
+  fleet: Fleet | undefined,
+  answer: (question: FleetQuestion) => Promise<readonly string[]>,
+): Promise<Feature> => {
+  if (!fleet) {
+    return {
+      routes: laterRoutes(['GET /api/fleet'], async () => {
+        const { fleetRoutes } = await import('../../admin/fleet.ts');
+        return fleetRoutes({ state: () => ({ store: null, drift: false, members: [] }), answer: undefined });
+      }),
+    };
+  }
+  const [{ fleetRoutes }, { fleetFigures, fleetState }, { fleetMetrics }, { answerMachine }] = await Promise.all([
+    import('../../admin/fleet.ts'),
+    import('./fleet.ts'),
+    import('./fleet-metrics.ts'),
+    import('./fleet-views.ts'),
+  ]);
+  return {
+    metrics: fleetMetrics(() => fleetFigures(fleet)),
+    routes: fleetRoutes({
+      state: () => fleetState(fleet),
+      answer: (sealed) => answerMachine(fleet.sealer, Date.now(), sealed, answer),
+    }),
+  };
 };
 
 /** The feature with all but what watches requests: its routes show none. */

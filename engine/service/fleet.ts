@@ -209,8 +209,7 @@ export const fleetFigures = ({ hub, members }: Fleet) => ({
 });
 
 /** The answer of `GET /api/fleet`. */
-export const fleetState = (fleet: Fleet | undefined): FleetState => {
-  if (!fleet) return { store: null, drift: false, members: [] };
+export const fleetState = (fleet: Fleet): FleetState => {
   const { isUp, seconds, problem, clockOffSeconds } = fleet.hub.figures;
   const members = [...fleet.members()];
   const store = { up: isUp, seconds, problem: problem === '' ? null : problem, clockOffSeconds };

@@ -1,20 +1,8 @@
 import { existsSync } from 'node:fs';
-import { catalogueRoutes } from '../../admin/config/catalogue.ts';
-import { configRoutes } from '../../admin/config/config.ts';
-import { explainRoutes } from '../../admin/config/explain.ts';
-import { graphRoutes } from '../../admin/config/graph.ts';
 import { modelListPaths } from '../../admin/config/models.ts';
-import { presetAdminRoutes } from '../../admin/config/presets.ts';
-import { providerRoutes } from '../../admin/config/providers.ts';
-import { transformerRoutes } from '../../admin/config/transformers.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
-import { logRoutes } from '../../admin/logs.ts';
-import { compactDoc, countTokensDoc, inputTokensDoc, modelRouteDoc } from '../../admin/openapi/model-docs.ts';
-import { openApiRoutes } from '../../admin/openapi/openapi.ts';
-import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
-import { uiRoutes } from '../../admin/ui.ts';
-import type { UiFiles } from '../../admin/ui-files.ts';
-import { upstreamRoutes } from '../../admin/upstreams.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
+import type { ServiceFacts } from '../../admin/service.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
@@ -30,7 +18,7 @@ import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
 import { admissionOf, type Feature } from '../feature.ts';
-import type { DocumentedRoute, OperationDoc } from '../http/documented-route.ts';
+import type { DocumentedRoute } from '../http/documented-route.ts';
 import { clientAt } from '../model/protocol.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { root, version } from '../paths.ts';
@@ -49,14 +37,14 @@ interface HttpRouteParts {
   readonly records: RequestRecords;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (draft: ProviderDraft) => Validation;
-  /** Files of the web interface. */
-  readonly ui: () => Promise<UiFiles>;
+  /** The folder of the built web interface. */
+  readonly uiFolder: string;
   readonly health: () => Health;
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
-  /** Addresses at which to look for model servers on this machine. */
-  readonly localServerKinds: readonly LocalServerKind[];
+  /** Addresses at which to look for model servers on this machine; absent: their usual ports. */
+  readonly localServerKinds: readonly LocalServerKind[] | undefined;
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
   readonly waits: Waits;
@@ -72,12 +60,10 @@ export interface Waits {
   readonly trialMs: number;
 }
 
-/** Builds all routes of the service, each with its OpenAPI description. */
+/** Builds all routes of the service. Those of its own API are loaded by their first request. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, startedAtMs, logs, configWith, ui, health, supervision, facts, localServerKinds } = parts;
-  const { current, store, presets, build } = parts.gateway;
-  const gateway = (): Gateway => current.gateway;
-  const protocols = clientProtocols.map(({ protocol }) => protocol);
+  const { startedAtMs, health, features } = parts;
+  const { current, presets } = parts.gateway;
   const paths = [
     ...modelPaths(parts),
     ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs }),
@@ -85,35 +71,98 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
   const routes: readonly DocumentedRoute[] = [
     ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
     ...presetRoutes(paths, current, presets),
-    ...configRoutes(store),
-    ...logRoutes(home, logs),
-    ...transformerRoutes(
-      () => gateway().registry,
-      () => gateway().config.transformers,
-    ),
-    ...graphRoutes(gateway, protocols),
-    ...explainRoutes(gateway, protocols, parts.gateway.aside),
-    ...providerRoutes({ client: messagesClient, configWith, build, limitMs: parts.waits.trialMs, localServerKinds }),
-    ...catalogueRoutes({
-      gateway,
-      client: messagesClient,
-      localServerKinds,
-      limitMs: parts.waits.trialMs,
-      refreshed: parts.modelsRefreshed,
-    }),
-    ...presetAdminRoutes(home, presets),
-    ...uiRoutes(ui, () => existsSync(new URL('ui/build.js', root))),
-    ...serviceRoutes(facts, supervision),
-    ...upstreamRoutes(gateway),
+    ...adminRoutes(parts),
     ...healthRoutes(health),
-    ...parts.features.flatMap((feature) => feature.routes ?? []),
+    ...features.flatMap((feature) => feature.routes ?? []),
   ];
-  return [...routes, ...openApiRoutes(routes, version)];
+  const openApi = laterRoutes(['GET /openapi.json'], async () => {
+    const { openApiRoutes } = await import('../../admin/openapi/openapi.ts');
+    return openApiRoutes(routes, version);
+  });
+  return [...routes, ...openApi];
 };
 
-type ClientPath = ModelPath<OperationDoc>;
+/** The service's own API, as far as no feature has it. */
+const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
+  const { home, logs, configWith, uiFolder, supervision, facts, localServerKinds, modelsRefreshed: refreshed } = parts;
+  const { current, store, presets, build, aside } = parts.gateway;
+  const gateway = (): Gateway => current.gateway;
+  const protocols = clientProtocols.map(({ protocol }) => protocol);
+  const client = messagesClient;
+  const limitMs = parts.waits.trialMs;
+  return [
+    ...laterRoutes(
+      [
+        'GET /api/config',
+        'POST /api/config',
+        'POST /api/config/check',
+        'GET /api/config/schema',
+        'GET /api/config/backups',
+        'GET /api/config/backups/:name',
+        'POST /api/config/restore',
+      ],
+      async () => (await import('../../admin/config/config.ts')).configRoutes(store),
+    ),
+    ...laterRoutes(['GET /api/logs/files', 'GET /api/logs', 'DELETE /api/logs'], async () =>
+      (await import('../../admin/logs.ts')).logRoutes(home, logs),
+    ),
+    ...laterRoutes(['GET /api/transformers'], async () => {
+      const { transformerRoutes } = await import('../../admin/config/transformers.ts');
+      return transformerRoutes(
+        () => gateway().registry,
+        () => gateway().config.transformers,
+      );
+    }),
+    ...laterRoutes(['GET /api/graph'], async () =>
+      (await import('../../admin/config/graph.ts')).graphRoutes(gateway, protocols),
+    ),
+    ...laterRoutes(['GET /api/explain', 'POST /api/explain'], async () =>
+      (await import('../../admin/config/explain.ts')).explainRoutes(gateway, protocols, aside),
+    ),
+    ...laterRoutes(['POST /api/providers/test', 'GET /api/providers/local', 'POST /api/providers/models'], async () =>
+      (await import('../../admin/config/providers.ts')).providerRoutes({
+        client,
+        configWith,
+        build,
+        limitMs,
+        localServerKinds,
+      }),
+    ),
+    ...laterRoutes(['GET /api/models', 'POST /api/models/refresh'], async () => {
+      const [{ catalogueRoutes }, usual] = await Promise.all([
+        import('../../admin/config/catalogue.ts'),
+        import('../endpoints/local-servers.ts'),
+      ]);
+      const kinds = localServerKinds ?? usual.localServerKinds;
+      return catalogueRoutes({ gateway, client, localServerKinds: kinds, limitMs, refreshed });
+    }),
+    ...laterRoutes(
+      ['GET /api/presets', 'GET /api/presets/:name', 'PUT /api/presets/:name', 'DELETE /api/presets/:name'],
+      async () => (await import('../../admin/config/presets.ts')).presetAdminRoutes(home, presets),
+    ),
+    ...laterRoutes(
+      ['GET /ui', 'GET /ui/', 'GET /ui/assets/*'],
+      async () => {
+        const { uiFilesIn } = await import('../../admin/ui-files.ts');
+        const { uiRoutes } = await import('../../admin/ui.ts');
+        return uiRoutes(uiFilesIn(uiFolder), () => existsSync(new URL('ui/build.js', root)));
+      },
+      { open: true },
+    ),
+    ...laterRoutes(['POST /api/restart', 'GET /api/service'], async () =>
+      (await import('../../admin/service.ts')).serviceRoutes(facts, supervision),
+    ),
+    ...laterRoutes(['GET /api/upstreams'], async () =>
+      (await import('../../admin/upstreams.ts')).upstreamRoutes(gateway),
+    ),
+  ];
+};
 
-const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpointFor']): ClientPath => ({
+type ClientPath = ModelPath<DocumentedRoute['doc']>;
+
+const docs = () => import('../../admin/openapi/model-docs.ts');
+
+const post = (path: string, doc: ClientPath['doc'], endpointFor: ClientPath['endpointFor']): ClientPath => ({
   method: 'POST',
   path,
   endpointFor,
@@ -123,23 +172,35 @@ const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpoint
 const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
   const admit = admissionOf(features);
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countMs };
-  const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
+  const countingDoc = async () => ({
+    ...(await docs()).countTokensDoc,
+    request: messagesCountRequest,
+    fault: messagesSchemas.fault,
+  });
   const { hidden } = messagesCounting;
   const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countMs };
   const { request, fault } = responsesSchemas;
   return [
     ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
       paths.map((path) =>
-        post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, features, records)),
+        post(
+          path,
+          async () => (await docs()).modelRouteDoc(schemas),
+          (current) => modelEndpoint(protocol, current, features, records),
+        ),
       ),
     ),
     post('/v1/messages/count_tokens', countingDoc, (current) => countTokensEndpoint(counting, current, admit)),
     ...['/v1/responses', '/responses'].flatMap((path) => [
-      post(`${path}/input_tokens`, { ...inputTokensDoc, request, fault }, (current) =>
-        countTokensEndpoint(countingInput, current, admit),
+      post(
+        `${path}/input_tokens`,
+        async () => ({ ...(await docs()).inputTokensDoc, request, fault }),
+        (current) => countTokensEndpoint(countingInput, current, admit),
       ),
-      post(`${path}/compact`, { ...compactDoc, request, fault }, (current) =>
-        modelEndpoint(clientAt(responsesClient, `${path}/compact`), current, features, records),
+      post(
+        `${path}/compact`,
+        async () => ({ ...(await docs()).compactDoc, request, fault }),
+        (current) => modelEndpoint(clientAt(responsesClient, `${path}/compact`), current, features, records),
       ),
     ]),
   ];

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import type { Environment } from '../config/env.ts';
-import { firstRun, type KnownVendor } from '../config/files/first-run.ts';
+import type { KnownVendor } from '../config/files/first-run.ts';
 import { configFile, readConfig } from '../config/read.ts';
 import { chooseModels } from '../config/sections/choose-models.ts';
 import { validateConfig } from '../config/validate.ts';
@@ -44,6 +44,7 @@ export const loadConfig = async (
   if (read.type === 'invalid') throw new ConfigError(file, read.faults);
   if (read.type === 'valid')
     return { source: read.source, config: read.config, warnings: read.warnings, file, demo: false };
+  const { firstRun } = await import('../config/files/first-run.ts');
   const first = await firstRun(home, await withListed(vendors, env, listModels), env);
   const result = validateConfig(first.source, env);
   if ('faults' in result) throw new ConfigError(file, result.faults);

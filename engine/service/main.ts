@@ -13,7 +13,7 @@ import { ConfigError } from './load-config.ts';
 import type { Service } from './server.ts';
 import { claimHome, type HomeClaim } from './workers/claim-home.ts';
 import { processTitles } from './workers/find-service.ts';
-import { type ForkedWorker, forkWorker } from './workers/fork-worker.ts';
+import type { ForkedWorker } from './workers/fork-worker.ts';
 import { terminalCheck, whenParentEnds } from './workers/parent.ts';
 import { ownPeer, PeerExchange } from './workers/peers.ts';
 import { guardProcess, outliveOutput } from './workers/process-guards.ts';
@@ -67,6 +67,7 @@ export const main = async (options: MainOptions): Promise<void> => {
     },
     async fork(taken) {
       const { server } = http.facts;
+      const { forkWorker } = await import('./workers/fork-worker.ts');
       const worker = await forkWorker({
         home,
         transformerFolders,

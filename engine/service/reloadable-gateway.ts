@@ -25,9 +25,16 @@ export interface ReloadableGateway {
   readonly build: (config: Config) => Promise<Gateway>;
   /** The same from a configuration as written, a draft. Rejects with an `invalid-request` fault if it can't be used. */
   readonly aside: (source: JsonObject) => Promise<Gateway>;
-  /** Applies changes of the file and of custom transformers from now on. `applied` receives each new gateway. */
-  readonly watch: (applied: (gateway: Gateway) => void) => void;
+  /** Applies changes of the file and of custom transformers from now on. */
+  readonly watch: (changes: ChangeListener) => void;
   readonly close: () => Promise<void>;
+}
+
+interface ChangeListener {
+  /** Gets each configuration that is about to be used; if it rejects, the configuration isn't used. */
+  readonly prepare: (config: Config) => Promise<unknown>;
+  /** Gets each new gateway. */
+  readonly applied: (gateway: Gateway) => void;
 }
 
 /** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
@@ -68,13 +75,13 @@ export const openGateway = async (
     });
   };
   let modules: ModuleWatch | undefined;
-  let onApplied: (gateway: Gateway) => void = () => undefined;
+  let changes: ChangeListener = { prepare: async () => undefined, applied: () => undefined };
   const use = (next: Gateway): void => {
     const before = current.gateway;
     current.gateway = next;
     secrets.reset(hiddenIn(next.config));
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
-    onApplied(next);
+    changes.applied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
     modules?.use(modulesOf(next));
   };
@@ -88,6 +95,7 @@ export const openGateway = async (
     async prepare(next) {
       // Mask before anything from the configuration can be logged.
       secrets.reset([...hiddenIn(current.gateway.config), ...hiddenIn(next)]);
+      await changes.prepare(next);
       const ready = await buildGateway(gatewayOptions, next, current.gateway);
       return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
     },
@@ -119,8 +127,8 @@ export const openGateway = async (
       if (built.upstreams !== current.gateway.upstreams) await built.upstreams.close();
       return unusable(quoteReferences(faults, source, env));
     },
-    watch(applied) {
-      onApplied = applied;
+    watch(listener) {
+      changes = listener;
       store.watch();
       modules = watchModules(
         modulesOf(current.gateway),

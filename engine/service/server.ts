@@ -1,20 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
-import { uiFilesIn } from '../../admin/ui-files.ts';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { shownName } from '../config/env.ts';
 import { withProvider } from '../config/validate.ts';
-import {
-  describeServer,
-  findLocalServers,
-  type LocalServerKind,
-  localServerKinds,
-} from '../endpoints/local-servers.ts';
-import { listVendorModels } from '../endpoints/upstream-models.ts';
+import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import type { Feature } from '../feature.ts';
 import { LoopHolds } from '../features/loop-holds.ts';
 import { httpLog } from '../features/request-log.ts';
@@ -40,13 +33,13 @@ import type { WorkerSet } from './workers/worker-set.ts';
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, supervision, nowMs = Date.now, waits = usualWaits, uiFolder = builtUi } = options;
-  const { localServerKinds: localServers = localServerKinds, withoutFeatures = [] } = options;
+  const { localServerKinds, withoutFeatures = [] } = options;
   const startedAtMs = Date.now();
   const { registry, known } = registryWith(options.vendors);
   const vendorVariables = known.map(({ variable }) => variable);
   const { loaded, listed } = await loadWithModels(options, registry, known, waits);
   const { config, file, demo } = loaded;
-  const services = openServices(options, registry, config, supervision?.peers);
+  const services = await openServices(options, registry, config, supervision?.peers);
   const { logs, catalogue } = services;
   await (listed.length > 0 ? catalogue.keep(listed).catch(() => undefined) : catalogue.reload());
   const gateway = await orClose(services.close, openGateway(services, loaded, report, vendorVariables));
@@ -78,8 +71,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
     features,
     records,
     configWith: (draft) => withProvider(gateway.store.source, draft, env, vendorVariables),
-    ui: uiFilesIn(uiFolder),
-    localServerKinds: localServers,
+    uiFolder,
+    localServerKinds,
     waits,
     modelsRefreshed: services.modelsRefreshed,
     health: () => state,
@@ -88,11 +81,15 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   const listener = await orClose(release, openListener(options, config, routes, logs, features));
   const { http } = listener;
-  gateway.watch((next) => {
-    listener.update(servingOptions(next.config, routes));
-    for (const { reloaded } of features) reloaded?.(next);
+  for (const { listening } of features) listening?.();
+  gateway.watch({
+    prepare: (next) => Promise.all(features.map(({ prepare }) => prepare?.(next))),
+    applied(next) {
+      listener.update(servingOptions(next.config, routes));
+      for (const { reloaded } of features) reloaded?.(next);
+    },
   });
-  if (demo) void reportLocalServers(localServers, report);
+  if (demo) void reportLocalServers(localServerKinds, report);
   const ends = ending({ options, listener, features, state, timeouts: () => active().timeouts, release });
   const facts = { config, file, demo, losses: services.losses, logs, baseUrl: baseUrl(), http, routes, place: place() };
   return { ...facts, ...ends };
@@ -166,10 +163,10 @@ const loadWithModels = async (
   known: ReturnType<typeof knownVendors>,
   { modelListMs }: Waits,
 ): Promise<{ readonly loaded: LoadedConfig; readonly listed: readonly KeptList[] }> => {
-  const listModels = listVendorModels(registry, env, messagesClient, modelListMs);
   const listed: KeptList[] = [];
   const loaded = await loadConfig(home, env, known, async (vendor) => {
-    const models = await listModels(vendor);
+    const { listVendorModels } = await import('../endpoints/upstream-models.ts');
+    const models = await listVendorModels(registry, env, messagesClient, modelListMs)(vendor);
     const address = addressOf(new URL(vendor.baseUrl));
     if (models.length > 0) listed.push({ provider: vendor.provider, address, atMs: Date.now(), models });
     return models.map(({ id }) => id);
@@ -228,9 +225,10 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
 
 /** Prints the model servers on this machine if no provider is configured. Writes no file. */
 const reportLocalServers = async (
-  places: readonly LocalServerKind[],
+  places: readonly LocalServerKind[] | undefined,
   report: (line: string) => void,
 ): Promise<void> => {
+  const { describeServer, findLocalServers } = await import('../endpoints/local-servers.ts');
   const found = await findLocalServers(places);
   for (const server of found) report(`found ${describeServer(server)}`);
   if (found.length > 0) report('`junctor providers find --add` adds what was found; so does the web interface.');

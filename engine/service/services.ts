@@ -1,9 +1,9 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { readStateKeys } from '../config/sections/fleet.ts';
-import { sessionSecret } from '../features/history/session-names.ts';
+import { hopName, sessionSecret } from '../features/history/session-names.ts';
 import { Hub } from '../hub/hub.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../observe/log/logs.ts';
@@ -23,7 +23,7 @@ import { within } from '../runtime/within.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import type { HealthFacts } from '../upstream/health/share-health.ts';
 import type { Demo } from './demo/demo-server.ts';
-import { type Fleet, joinFleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
 
@@ -72,7 +72,7 @@ const modelsFact = 'models';
 const modelsMs = 60_000;
 
 /** Opens the services of a process that starts with `config`. */
-export const openServices = (
+export const openServices = async (
   {
     env,
     home,
@@ -84,7 +84,7 @@ export const openServices = (
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
   peers: Pick<Peers, 'store' | 'fleet' | 'isShared' | 'apply'> | undefined,
-): ProcessServices => {
+): Promise<ProcessServices> => {
   const secret = sessionSecret(home);
   const stateKeys = readStateKeys(env);
   const secrets = new SecretList();
@@ -98,7 +98,9 @@ export const openServices = (
   });
   const hub = peers && openHub(peers, config.workers, logs.app);
   const fleet =
-    peers && config.fleet && joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
+    peers &&
+    config.fleet &&
+    (await import('./fleet.ts')).joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
   const signatures = createSignatureCache();
   const fleetTexts: SharedTexts | undefined = fleet && {
     ...textsOver(fleet.hub, fleet.sealer, fleetReasoningMs),
@@ -175,15 +177,6 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers
 /** How long reasoning is kept for other processes and restarts, and for other machines, in milliseconds. */
 const reasoningMs = 86_400_000;
 const fleetReasoningMs = 1_800_000;
-
-/** The gateway's name among those that a request passes: the same in all its processes, and without a meaning for others. */
-const hopName = (secret: () => string): (() => string) => {
-  let name: string | undefined;
-  return () => {
-    name ??= hash('sha256', `hop ${secret()}`, 'hex').slice(0, 16);
-    return name;
-  };
-};
 
 /** With keys, all values are encrypted, because they are kept on disk. */
 const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers, 'isShared'>): SharedTexts => {

@@ -677,6 +677,62 @@ const importGraph = (unitOf: (file: string) => string): ReadonlyMap<string, Read
   return graph;
 };
 
+/** The files that are loaded with these, without those that are imported on demand. */
+const loadedWith = (entries: readonly string[]): ReadonlySet<string> => {
+  const loaded = new Set<string>();
+  const next = [...entries];
+  for (let file = next.pop(); file !== undefined; file = next.pop()) {
+    if (loaded.has(file)) continue;
+    loaded.add(file);
+    const text = readFileSync(join(root, file), 'utf8');
+    const statements = text.matchAll(/^(?:import|export)\s(?!type\s)([^;]*?)from '(\.[^']+)'|^import '(\.[^']+)'/gms);
+    for (const [, names, from, bare] of statements) {
+      const members = /^\{(.*)\}\s*$/s
+        .exec(names ?? '')?.[1]
+        ?.split(',')
+        .filter((member) => member.trim() !== '');
+      const isOfTypes = members?.every((member) => member.trim().startsWith('type ')) ?? false;
+      if (!isOfTypes) next.push(target(file, from ?? bare ?? ''));
+    }
+  }
+  return loaded;
+};
+
+test('what is not configured, or is asked for rarely, is not loaded at the start', (t) => {
+  const loaded = [...loadedWith(['engine/service/main.ts', 'engine/service/server.ts'])];
+  const onDemand = [
+    'admin/config/c',
+    'admin/openapi/',
+    'admin/schema.ts',
+    'admin/ui',
+    'engine/config/edit/',
+    'engine/endpoints/explain.ts',
+    'engine/endpoints/local-servers.ts',
+    'engine/features/clients/',
+    'engine/features/history/files/search-history.ts',
+    'engine/features/history/replay.ts',
+    'engine/features/telemetry/',
+    'engine/features/usage/report.ts',
+    'engine/http/node/',
+    'engine/hub/redis',
+    'engine/service/demo/',
+    'engine/service/fleet',
+    'engine/service/workers/fork-worker.ts',
+    'engine/service/workers/ipc-peers.ts',
+  ];
+  t.true(loaded.includes('engine/pipeline.ts'));
+  for (const place of onDemand) {
+    t.true(
+      sources.some((file) => file.startsWith(place)),
+      place,
+    );
+    t.deepEqual(
+      loaded.filter((file) => file.startsWith(place)),
+      [],
+    );
+  }
+});
+
 test('no files import each other in a circle, types included', (t) => {
   t.deepEqual(circlesOf(importGraph((file) => file)), []);
 });

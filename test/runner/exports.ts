@@ -73,7 +73,6 @@ const calledFromOutside = new Set([
 /** Exports that tests alone import: each is a part whose own behaviour is worth a test. */
 const forTests: readonly string[] = [
   'admin/logs.ts sendLog',
-  'admin/openapi/openapi.ts openApiDocument',
   'engine/cli/commands/import/import.ts mergeImported',
   'engine/features/clients/usage.ts nextPeriodMs',
   'engine/cli/commands/ui.ts opener',

@@ -6,7 +6,6 @@ import type { JsonObject } from '../../model/json/json.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { Config } from '../config.ts';
 import { formatFinding } from '../diagnostics.ts';
-import { editConfigText, printConfig } from '../edit/edit.ts';
 import { type Environment, quoteReferences } from '../env.ts';
 import { schemaReference, writeSchema } from '../json-schema.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
@@ -193,9 +192,14 @@ export class ConfigStore {
     return done;
   }
 
-  #replace(draft: JsonObject): Promise<Change> {
+  /** Edits the file's text to keep its comments; if it is invalid, the last readable text. */
+  async #replace(draft: JsonObject): Promise<Change> {
     const source = putSecretsBack(draft, this.source);
-    return this.#install(source, (old) => this.#edit(old, source));
+    const { editConfigText, printConfig } = await import('../edit/edit.ts');
+    return this.#install(source, (old) => {
+      if (old === undefined) return printConfig(source);
+      return editConfigText('source' in parseConfig(old) ? old : (this.#text ?? old), source);
+    });
   }
 
   async #install(source: JsonObject, textFor: (old: string | undefined) => string): Promise<Change> {
@@ -272,12 +276,6 @@ export class ConfigStore {
     log.info(message, { restart });
     for (const warning of warnings) log.warn(formatFinding(warning));
     return { type: 'applied', warnings, restart, behind: 0 };
-  }
-
-  /** Edits the file's text to keep its comments; if it is invalid, the last readable text. */
-  #edit(old: string | undefined, source: JsonObject): string {
-    if (old === undefined) return printConfig(source);
-    return editConfigText('source' in parseConfig(old) ? old : (this.#text ?? old), source);
   }
 }
 

@@ -3,7 +3,6 @@ import { join, sep } from 'node:path';
 import { errorCode, FaultError, fail } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
-import { printConfig } from '../edit/edit.ts';
 import { refuseWrite, writeAtomically } from '../files/write-atomically.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
 import { isPlainName } from '../sections/clients.ts';
@@ -48,6 +47,7 @@ export const writeManifest = async (home: string, name: string, manifest: JsonOb
   if (leadsAway || (present && !present.isFile())) {
     fail('invalid-request', `The preset ${JSON.stringify(name)} is a link to another folder, and isn't written to.`);
   }
+  const { printConfig } = await import('../edit/edit.ts');
   await writeAtomically(file, printConfig(manifest)).catch(refuse);
 };
 

@@ -9,7 +9,8 @@ import { createLimiter } from './limiter.ts';
 import { UsageLedger } from './usage.ts';
 import type { ClientUsageKeeper } from './usage-files.ts';
 
-interface ClientsOptions {
+/** Options of `openClients`. */
+export interface ClientsOptions {
   readonly keeper: ClientUsageKeeper;
   readonly current: CurrentGateway;
   readonly log: Pick<AppLog, 'warn'>;
@@ -28,13 +29,14 @@ const exchangeMs = 2_000;
 /** How long a process that ends waits for the one that writes, in milliseconds. */
 const closeMs = 5_000;
 
-interface ClientsFeature extends Feature, ClientServices {
+/** The clients as a feature, for what shows them. */
+export interface ClientFeature extends Required<Pick<Feature, 'admit' | 'close'>>, ClientServices {
   /** Hands over what clients have used so far. Never rejects. */
   readonly write: () => Promise<void>;
 }
 
 /** Clients with keys of their own: what they may use, their limits and budgets. */
-export const openClients = async (options: ClientsOptions): Promise<ClientsFeature> => {
+export const openClients = async (options: ClientsOptions): Promise<ClientFeature> => {
   const { keeper, current, log, nowMs, processes, machines, everyMs = exchangeMs } = options;
   const usage = new UsageLedger(nowMs, machines, () =>
     (current.gateway.config.clients ?? []).flatMap(({ name, budget }) => (budget ? [[name, budget.per] as const] : [])),

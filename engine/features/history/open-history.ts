@@ -15,7 +15,7 @@ import { createHistory, type History, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
 import type { HistoryMachines } from './recent-answers.ts';
 import { sessionNames } from './session-names.ts';
-import { answerHistory, type HistoryPeers, type SharedHistory, shareHistory } from './shared-history.ts';
+import type { HistoryPeers, SharedHistory } from './shared-history.ts';
 
 interface HistoryFeatureOptions
   extends Pick<HistoryOptions, 'secrets' | 'variableOf' | 'baseUrl' | 'active' | 'onChanged'> {
@@ -34,8 +34,8 @@ interface HistoryFeatureOptions
 
 /** The history as a feature, for what reads it. */
 interface HistoryFeature extends Feature {
-  /** The requests of all processes and machines. */
-  readonly requests: SharedHistory;
+  /** The requests of all processes and machines. The code is loaded at the first call. */
+  readonly requests: () => Promise<SharedHistory>;
   /** Answers another process's question; `undefined`: there is nothing to say. */
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
   /** Hands over what this process hasn't yet; resolves when it is on disk. */
@@ -65,9 +65,18 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs });
     captureAll.keep(on);
   };
+  let requests: Promise<SharedHistory> | undefined;
   return {
-    requests: shareHistory(own, peers, machines, switched),
-    answer: (question) => answerHistory(own, question),
+    requests() {
+      requests ??= import('./shared-history.ts').then(({ shareHistory }) =>
+        shareHistory(own, peers, machines, switched),
+      );
+      return requests;
+    },
+    async answer(question) {
+      const { answerHistory } = await import('./shared-history.ts');
+      return answerHistory(own, question);
+    },
     write: files.write,
     watch: own.watch,
     close: files.close,

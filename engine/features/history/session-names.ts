@@ -142,3 +142,12 @@ export const spokenTurns = ({ turns }: ModelRequest): number => {
   }
   return count;
 };
+
+/** The gateway's name among those that a request passes: the same in all its processes, and without a meaning for others. */
+export const hopName = (secret: () => string): (() => string) => {
+  let name: string | undefined;
+  return () => {
+    name ??= hash('sha256', `hop ${secret()}`, 'hex').slice(0, 16);
+    return name;
+  };
+};

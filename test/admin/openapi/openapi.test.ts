@@ -144,13 +144,13 @@ const doc = {
   request: Type.Object({}),
 } as const;
 
-test('rows become operations: variables, queries, keys, bodies', (t) => {
+test('rows become operations: variables, queries, keys, bodies', async (t) => {
   const rows: DocumentedRoute[] = [
     { ...row('POST', '/a/:id/b'), doc },
     { ...row('GET', '/a/:id/b', true), doc: { summary: 'open', group: 'operation', answers: {} } },
     row('GET', '/untold'),
   ];
-  const { paths } = openApiDocument(rows, '1');
+  const { paths } = await openApiDocument(rows, '1');
   t.deepEqual(Object.keys(Object(paths)), ['/a/{id}/b']);
   t.deepEqual(Object(paths)['/a/{id}/b'], {
     post: {
@@ -194,8 +194,8 @@ const misfits: readonly (readonly [string, number, string, string, RegExp])[] = 
   ['/a', 404, 'application/json', '{"a":1}', /status 404/],
 ];
 for (const [path, status, contentType, body, why] of misfits) {
-  test(`what isn't as described is found: ${path} ${status} ${body}`, (t) => {
-    const description = openApiDocument([{ ...row('GET', '/a'), doc }], '1');
+  test(`what isn't as described is found: ${path} ${status} ${body}`, async (t) => {
+    const description = await openApiDocument([{ ...row('GET', '/a'), doc }], '1');
     t.regex(misfitsOf(description, { method: 'GET', path, status, contentType, body }).join('; '), why);
     t.deepEqual(
       misfitsOf(description, {
