@@ -120,5 +120,6 @@ export interface HubStore {
   readonly exchange: (push: Push) => Promise<Pull>;
   /** Keeps a blob; sent at once. */
   readonly putBlob: (blob: Blob) => void;
-  readonly readBlobs: (names: readonly string[]) => Promise<BlobValues>;
+  /** `late` gets the values again if more of them arrive after the answer. */
+  readonly readBlobs: (names: readonly string[], late?: (values: BlobValues) => void) => Promise<BlobValues>;
 }

@@ -234,10 +234,18 @@ export class Hub {
     if (value.length <= maxBlob && name.length <= maxId) this.#options.store.putBlob({ name, value, forMs });
   }
 
-  /** Reads sealed values, in the order of their names; `null` for unknown ones. `undefined` if the store doesn't answer. */
-  async readBlobs(names: readonly string[]): Promise<BlobValues | undefined> {
-    const values = await within(exchangeMs, this.#options.store.readBlobs(names.slice(0, maxNames)));
-    return values && names.map((_, index) => values[index] ?? null);
+  /**
+   * Reads sealed values, in the order of their names; `null` for unknown ones. `undefined` if the store doesn't answer. `late` gets
+   * the values again if more of them arrive after that.
+   */
+  async readBlobs(
+    names: readonly string[],
+    late: (values: BlobValues) => void = () => undefined,
+  ): Promise<BlobValues | undefined> {
+    const valuesOf = (values: BlobValues): BlobValues => names.map((_, index) => values[index] ?? null);
+    const reading = this.#options.store.readBlobs(names.slice(0, maxNames), (values) => late(valuesOf(values)));
+    const values = await within(exchangeMs, reading);
+    return values && valuesOf(values);
   }
 
   /** Whether the store answers, how long that took, how many members there are, and how limits were decided. */

@@ -78,8 +78,8 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     keeper: keeper.clients,
     nowMs: services.steadyNowMs,
     current,
-    processes: hub,
-    machines: fleet?.hub,
+    limits: hub,
+    budgets: fleet?.hub,
   });
   const usage = openUsage({ keeper: keeper.usage, log: logs.app, nowMs });
   const feeds = new Feeds();
@@ -94,7 +94,6 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     current,
     sessionSecret: services.sessionSecret,
     peers,
-    hub,
     machines,
     active: parts.active,
     onChanged: feeds.changed,
@@ -108,10 +107,12 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   peers?.answer(async (question) => {
     if (question.kind === 'write') await handOver();
     else if (question.kind === 'metrics') await metrics.tellAll();
+    else if (question.kind === 'models') await services.catalogue.reload();
     else if (question.kind === 'apply') return (await store.reload()) ? '' : undefined;
     else return history.answer(question);
     return undefined;
   });
+  if (peers?.isShared()) void history.followOthers();
   /** The answers of this machine's processes to another machine. */
   const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
     if (question.kind === 'usage') {

@@ -7,7 +7,6 @@ import { ConfigStore } from '../config/files/store.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { validateDraft } from '../config/validate.ts';
-import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
@@ -15,6 +14,7 @@ import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
 import type { ProcessServices } from './services.ts';
+import type { Peers } from './workers/peers.ts';
 
 /** The gateway in use. A changed configuration replaces it without dropping a request. */
 export interface ReloadableGateway {
@@ -39,7 +39,7 @@ interface ChangeListener {
 
 /** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
 export const openGateway = async (
-  { gatewayOptions, logs, secrets, hub, applyElsewhere }: ProcessServices,
+  { gatewayOptions, logs, secrets, turn, applyElsewhere }: ProcessServices,
   { source, config, warnings, file }: LoadedConfig,
   report: (line: string) => void,
   /** Environment variables that drafts may name besides those of the saved configuration. */
@@ -90,7 +90,7 @@ export const openGateway = async (
     env,
     initial: { source, config },
     log: logs.app,
-    ...(hub && { exclusive: oneAtATime(hub) }),
+    ...(turn && { exclusive: oneAtATime(turn) }),
     ...(applyElsewhere && { applyElsewhere }),
     async prepare(next) {
       // Mask before anything from the configuration can be logged.
@@ -162,19 +162,15 @@ const unusable = (faults: readonly Finding[]): never =>
     param: 'configuration',
   });
 
-/** Maximum wait of a configuration change for those of other processes, in milliseconds. */
-const turnMs = 10_000;
-
 /** Runs configuration changes one at a time, across all processes of the service. */
 const oneAtATime =
-  (hub: Hub) =>
+  (turn: Peers['turn']) =>
   async <T>(task: () => Promise<T>): Promise<T> => {
-    const release = await hub.hold('configuration', 1, turnMs);
-    if (!release)
-      return fail('unavailable', 'Another process is changing the configuration, or the main one is silent.');
+    const end = await turn();
+    if (!end) return fail('unavailable', 'Another process is changing the configuration, or the main one is silent.');
     try {
       return await task();
     } finally {
-      release();
+      end();
     }
   };

@@ -4,6 +4,7 @@ import type { Environment } from '../config/env.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { readStateKeys } from '../config/sections/fleet.ts';
 import { hopName, sessionSecret } from '../features/history/session-names.ts';
+import type { BlobValues, HubStore } from '../hub/contract.ts';
 import { Hub } from '../hub/hub.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../observe/log/logs.ts';
@@ -19,7 +20,6 @@ import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
-import { within } from '../runtime/within.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import type { HealthFacts } from '../upstream/health/share-health.ts';
 import type { Demo } from './demo/demo-server.ts';
@@ -52,11 +52,13 @@ export interface ProcessServices {
   readonly losses: () => readonly LossSeries[];
   readonly gatewayOptions: GatewayOptions;
   readonly catalogue: ModelCatalogue;
-  /** State shared by the processes of the service; absent: this process is the only one and stays so. */
+  /** State shared by the processes of the service, on all machines of a fleet; absent: this process is the only one and stays so. */
   readonly hub: Hub | undefined;
   /** Makes the service's other processes apply the configuration's file; absent as `hub`. */
   readonly applyElsewhere: Peers['apply'] | undefined;
-  /** State shared by several machines; absent: there is only this machine. */
+  /** Waits until no other process changes the configuration; absent as `hub`. */
+  readonly turn: Peers['turn'] | undefined;
+  /** This process as a member of its fleet; absent: there is only this machine. */
   readonly fleet: Fleet | undefined;
   /** A secret of the service's folder, from which names are derived. */
   readonly sessionSecret: () => string;
@@ -66,10 +68,6 @@ export interface ProcessServices {
   readonly modelsRefreshed: () => void;
   readonly close: () => Promise<void>;
 }
-
-/** The fact that announces new model lists. A process that starts later reads the lists anyway. */
-const modelsFact = 'models';
-const modelsMs = 60_000;
 
 /** Opens the services of a process that starts with `config`. */
 export const openServices = async (
@@ -83,7 +81,7 @@ export const openServices = async (
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
-  peers: Pick<Peers, 'store' | 'fleet' | 'isShared' | 'apply'> | undefined,
+  peers: Peers | undefined,
 ): Promise<ProcessServices> => {
   const secret = sessionSecret(home);
   const stateKeys = readStateKeys(env);
@@ -96,33 +94,35 @@ export const openServices = async (
     onTrouble: report,
     secrets: secrets.all,
   });
-  const hub = peers && openHub(peers, config.workers, logs.app);
   const fleet =
     peers &&
     config.fleet &&
-    (await import('./fleet.ts')).joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
+    (await import('./fleet.ts')).joinFleet(fleetStoreOf(peers), { ...config, fleet: config.fleet }, logs.app);
+  const hub = fleet?.hub ?? (peers && openHub(peers, config.workers, logs.app));
   const signatures = createSignatureCache();
-  const fleetTexts: SharedTexts | undefined = fleet && {
-    ...textsOver(fleet.hub, fleet.sealer, fleetReasoningMs),
-    isOpen: () => true,
+  const fleetKeys = (config.fleet?.keys ?? []).map((key) => Buffer.from(key));
+  // With keys, all values are encrypted, because they are kept on disk or by the fleet's store.
+  const texts: SharedTexts | undefined = hub && {
+    ...textsOver(hub, createSealer([...fleetKeys, ...stateKeys])),
+    isOpen: () => fleet !== undefined || stateKeys.length > 0 || hub.isShared,
   };
   const losses = createLossCounter();
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
-  hub?.onFact(({ id }) => {
-    if (id === modelsFact) void catalogue.reload();
-  });
   let demo: Promise<Demo> | undefined;
   return {
     logs,
     secrets,
     sessionSecret: secret,
     steadyNowMs: healthNowMs,
-    modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
+    modelsRefreshed() {
+      if (peers?.isShared()) void peers.ask({ kind: 'models' });
+    },
     losses: losses.series,
     catalogue,
     hub,
     applyElsewhere: peers && (() => peers.apply()),
+    turn: peers && (() => peers.turn()),
     fleet,
     gatewayOptions: {
       env,
@@ -133,12 +133,12 @@ export const openServices = async (
       services: {
         tokens: createPromptTokens(counting),
         log: logs.app,
-        signatures:
-          hub && peers
-            ? shareSignatures(signatures, allTexts(sharedTexts(hub, stateKeys, peers), fleetTexts))
-            : signatures,
+        signatures: texts ? shareSignatures(signatures, texts) : signatures,
         losses,
-        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, healthFacts(hub, fleet)),
+        health: createUpstreamHealth(
+          { nowMs: healthNowMs, random: Math.random },
+          hub && factsOver(hub, peers?.machineId),
+        ),
         catalogue,
         keepAliveMs,
         hop: hopName(secret),
@@ -152,11 +152,17 @@ export const openServices = async (
     async close() {
       void demo?.then((started) => started.close());
       counting.close();
-      await Promise.all([hub?.stop(), fleet?.hub.stop()]);
+      await hub?.stop();
       await logs.close();
     },
   };
 };
+
+/** If the service began without a fleet, each of its processes enforces its share of the fleet's limits. */
+const fleetStoreOf = ({ store, machineId }: Pick<Peers, 'store' | 'machineId'>): HubStore =>
+  machineId === undefined ? { ...store, exchange: () => Promise.reject(new Error(beganWithoutFleet)) } : store;
+
+const beganWithoutFleet = 'The service began without FLEET; a restart of the whole service takes it up.';
 
 const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers: number, log: Logs['app']): Hub => {
   const hub = new Hub({
@@ -174,23 +180,12 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers
   return hub;
 };
 
-/** How long reasoning is kept for other processes and restarts, and for other machines, in milliseconds. */
+/** How long reasoning is kept for other processes and restarts, in milliseconds. */
 const reasoningMs = 86_400_000;
-const fleetReasoningMs = 1_800_000;
 
-/** With keys, all values are encrypted, because they are kept on disk. */
-const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers, 'isShared'>): SharedTexts => {
-  const sealer = createSealer(keys);
-  return { ...textsOver(hub, sealer, reasoningMs), isOpen: () => keys.length > 0 || isShared() };
-};
-
-/** Sends breakers and cooldowns to the other processes at once, and to other machines through the store. */
-const healthFacts = (hub: Hub | undefined, fleet: Fleet | undefined): readonly HealthFacts[] => [
-  ...(hub ? [factsOver(hub)] : []),
-  ...(fleet ? [{ machine: fleet.machine, ...factsOver(fleet.hub) }] : []),
-];
-
-const factsOver = (hub: Hub): HealthFacts => ({
+/** Sends breakers and cooldowns to the other processes. */
+const factsOver = (hub: Hub, machine: string | undefined): HealthFacts => ({
+  ...(machine !== undefined && { machine }),
   publish: (fact) => hub.publish(fact),
   onFact: (listener) => hub.onFact(listener),
   claim: (id, forMs) => (hub.isShared && hub.figures.isUp ? claimOver(hub, id, forMs) : undefined),
@@ -210,55 +205,27 @@ const claimOver = async (hub: Hub, id: string, forMs: number): Promise<(() => vo
   return releaseOnce;
 };
 
-/** How long a request waits for other machines, in milliseconds. */
-const otherMachinesMs = 50;
-
-/** Reads from this machine's processes first, then from other machines. */
-const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedTexts => {
-  if (!others) return own;
-  return {
-    isOpen: () => true,
-    put(name, text) {
-      own.put(name, text);
-      others.put(name, text);
-    },
-    async read(names, late) {
-      const known = own.isOpen() ? await own.read(names, late) : undefined;
-      const missing = names.filter((_, index) => known?.[index] === undefined);
-      if (missing.length === 0) return known;
-      const joined = (found: readonly (string | undefined)[]): readonly (string | undefined)[] => {
-        const texts = new Map(missing.map((name, index) => [name, found[index]]));
-        return names.map((name, index) => known?.[index] ?? texts.get(name));
-      };
-      let isLate = false;
-      const reading = others.read(missing, late).then((found) => {
-        if (found && isLate) late(joined(found));
-        return found;
-      });
-      const found = await within(otherMachinesMs, reading);
-      isLate = true;
-      return found ? joined(found) : known;
-    },
-  };
-};
-
-const textsOver = (hub: Hub, sealer: Sealer, forMs: number): Omit<SharedTexts, 'isOpen'> => ({
+/** Reasoning in the hub, sealed with the first of the keys. */
+const textsOver = (hub: Hub, sealer: Sealer): Omit<SharedTexts, 'isOpen'> => ({
   put(plainName, text) {
     const { name, value } = sealer.seal(plainName, text);
-    hub.putBlob(name, value, forMs);
+    hub.putBlob(name, value, reasoningMs);
   },
-  async read(names) {
+  async read(names, late) {
     const lookups = names.map((name) => sealer.lookups(name));
-    const values = await hub.readBlobs(lookups.flatMap((keys) => keys.map(({ name }) => name)));
-    if (!values) return undefined;
-    let next = 0;
-    return lookups.map((keys) => {
-      const opened = keys.map(({ open }) => {
-        const value = values[next] ?? null;
-        next += 1;
-        return value === null ? undefined : open(value);
+    const textsOf = (values: BlobValues): readonly (string | undefined)[] => {
+      let next = 0;
+      return lookups.map((keys) => {
+        const opened = keys.map(({ open }) => {
+          const value = values[next] ?? null;
+          next += 1;
+          return value === null ? undefined : open(value);
+        });
+        return opened.find((text) => text !== undefined);
       });
-      return opened.find((text) => text !== undefined);
-    });
+    };
+    const sealedNames = lookups.flatMap((keys) => keys.map(({ name }) => name));
+    const values = await hub.readBlobs(sealedNames, (more) => late(textsOf(more)));
+    return values && textsOf(values);
   },
 });

@@ -16,10 +16,10 @@ export interface ClientsOptions {
   readonly log: Pick<AppLog, 'warn'>;
   /** A clock that never goes back, in milliseconds since 1970. */
   readonly nowMs: () => number;
-  /** State that the service's other processes share; absent: there are none. */
-  readonly processes: Hub | undefined;
-  /** State that other machines share; absent: there are none. */
-  readonly machines: Hub | undefined;
+  /** The limits that several processes share; absent: there are no others. */
+  readonly limits: Hub | undefined;
+  /** The budgets that several machines share; absent: there are no others. Processes of one machine share them by the keeper. */
+  readonly budgets: Hub | undefined;
   readonly everyMs?: number;
 }
 
@@ -37,11 +37,11 @@ export interface ClientFeature extends Required<Pick<Feature, 'admit' | 'close'>
 
 /** Clients with keys of their own: what they may use, their limits and budgets. */
 export const openClients = async (options: ClientsOptions): Promise<ClientFeature> => {
-  const { keeper, current, log, nowMs, processes, machines, everyMs = exchangeMs } = options;
-  const usage = new UsageLedger(nowMs, machines, () =>
+  const { keeper, current, log, nowMs, limits, budgets, everyMs = exchangeMs } = options;
+  const usage = new UsageLedger(nowMs, budgets, () =>
     (current.gateway.config.clients ?? []).flatMap(({ name, budget }) => (budget ? [[name, budget.per] as const] : [])),
   );
-  const limiter = createLimiter({ nowMs, shared: machines ?? processes });
+  const limiter = createLimiter({ nowMs, shared: limits });
   const work = new FileWork(log, 'usage', 'the usage of clients waits for the process that keeps it');
   let running: Promise<void> = Promise.resolve();
   const exchange = (): Promise<void> => {

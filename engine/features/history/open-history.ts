@@ -3,15 +3,13 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../config/files/write-atomically.ts';
 import type { Feature } from '../../feature.ts';
-import type { Fact } from '../../hub/contract.ts';
-import type { Hub } from '../../hub/hub.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { historyFolder } from './files/file-names.ts';
 import { handOverLines } from './files/hand-over-lines.ts';
 import type { HistoryKeeper } from './files/write-history.ts';
-import { createHistory, type History, type HistoryOptions } from './history.ts';
+import { createHistory, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
 import type { HistoryMachines } from './recent-answers.ts';
 import { sessionNames } from './session-names.ts';
@@ -24,9 +22,8 @@ interface HistoryFeatureOptions
   readonly log: Logs['app'];
   readonly current: CurrentGateway;
   readonly sessionSecret: () => string;
-  /** The service's other processes, and what they share; absent: there are never any. */
+  /** The service's other processes; absent: there are never any. */
   readonly peers: HistoryPeers | undefined;
-  readonly hub: Hub | undefined;
   /** Other machines; absent: there are never any. */
   readonly machines: HistoryMachines | undefined;
   readonly keeper: HistoryKeeper;
@@ -38,13 +35,15 @@ interface HistoryFeature extends Feature {
   readonly requests: () => Promise<SharedHistory>;
   /** Answers another process's question; `undefined`: there is nothing to say. */
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
+  /** Captures requests if the other processes do now: the switch may have been used while this process started. */
+  readonly followOthers: () => Promise<void>;
   /** Hands over what this process hasn't yet; resolves when it is on disk. */
   readonly write: () => Promise<void>;
 }
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, hub, peers, machines, sessionSecret, keeper, ...shown } = options;
+  const { home, nowMs, log, current, peers, machines, sessionSecret, keeper, ...shown } = options;
   const policy = () => current.gateway.config.history;
   const lines = new RecordLines();
   const files = await handOverLines({ folder: historyFolder(home), lines, keeper, bounds: policy, log });
@@ -60,22 +59,21 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
   const captureAll = keptSwitch(home, log);
   own.captures.on = captureAll.isOn;
   if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
-  if (hub) followCapture(hub, own);
-  const switched = (on: boolean): void => {
-    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs });
-    captureAll.keep(on);
-  };
   let requests: Promise<SharedHistory> | undefined;
   return {
     requests() {
       requests ??= import('./shared-history.ts').then(({ shareHistory }) =>
-        shareHistory(own, peers, machines, switched),
+        shareHistory(own, peers, machines, captureAll.keep),
       );
       return requests;
     },
     async answer(question) {
       const { answerHistory } = await import('./shared-history.ts');
       return answerHistory(own, question);
+    },
+    async followOthers() {
+      const { captureOfOthers } = await import('./shared-history.ts');
+      own.captures.on = (peers && (await captureOfOthers(peers))) ?? own.captures.on;
     },
     write: files.write,
     watch: own.watch,
@@ -96,16 +94,4 @@ const keptSwitch = (home: string, log: Logs['app']) => {
         .catch((error: unknown) => log.warn("whether requests are captured can't be kept for a restart", { error }));
     },
   };
-};
-
-/** The fact that says whether requests are captured, also to processes that start later. */
-const captureFact = 'capture';
-const captureMs = 30 * 86_400_000;
-
-const followCapture = (hub: Hub, { captures }: History): void => {
-  const follow = (fact: Pick<Fact, 'id' | 'value'> | undefined): void => {
-    if (fact?.id === captureFact) captures.on = fact.value === 'on';
-  };
-  follow(hub.fact(captureFact));
-  hub.onFact(follow);
 };

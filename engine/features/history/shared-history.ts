@@ -240,6 +240,12 @@ const ownRequest = async (history: History, id: string): Promise<RequestAnswer> 
   return { ...(compressed && { capture: compressed.toString('base64') }), ...(summary && { summary }), running };
 };
 
+/** Whether the other processes capture requests; `undefined`: none answers. */
+export const captureOfOthers = async ({ ask }: HistoryPeers): Promise<boolean | undefined> => {
+  const states = (await ask({ kind: 'capture' })).map((text) => parseJson(text));
+  return states.find((state) => answers.capture.matches(state))?.on;
+};
+
 const ownCapture = ({ captures }: History, on: boolean | undefined): CaptureState => {
   if (on !== undefined) captures.on = on;
   return captures.state();

@@ -51,6 +51,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     child.once('exit', (code, signal) => resolve({ orderly, how: signal ? `signal ${signal}` : `exit code ${code}` }));
   });
   const { home, transformerFolders, taken, fleet } = options;
+  const { machineId } = options.exchange;
   const begin = (): void =>
     send(child, {
       type: 'begin',
@@ -58,6 +59,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
       transformerFolders,
       fleet,
       ...(taken && { taken }),
+      ...(machineId !== undefined && { machineId }),
     });
   const joined = joinWorker(options.exchange, (message) => send(child, message));
   // `disconnect` comes after the last message; `exit` may come before it.

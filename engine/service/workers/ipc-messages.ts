@@ -16,6 +16,8 @@ const PeerQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('write') }),
   /** Apply the configuration's file; the answer is empty, and absent if it isn't in use. */
   Type.Object({ kind: Type.Literal('apply') }),
+  /** Read the kept model lists again; the answer is empty. */
+  Type.Object({ kind: Type.Literal('models') }),
   HistoryQuestion,
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;
@@ -40,9 +42,6 @@ const Kept = Type.Union([
 ]);
 export type Kept = Static<typeof Kept>;
 
-const StoreScope = Type.Enum(['machine', 'fleet']);
-export type StoreScope = Static<typeof StoreScope>;
-
 /** A worker's call to its supervisor, which has a result. */
 const PeerCall = Type.Union([
   /** Ask all other processes. */
@@ -51,9 +50,11 @@ const PeerCall = Type.Union([
   Type.Object({ kind: Type.Literal('keep'), kept: Kept }),
   /** Combine the metrics of all processes. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  /** `of`: the store of this machine's processes, or that of several machines. */
-  Type.Object({ kind: Type.Literal('exchange'), of: StoreScope, push: Push }),
-  Type.Object({ kind: Type.Literal('blobs'), of: StoreScope, names: BlobNames }),
+  Type.Object({ kind: Type.Literal('exchange'), push: Push }),
+  /** A second result follows if more values arrive. */
+  Type.Object({ kind: Type.Literal('blobs'), names: BlobNames }),
+  /** Wait until no other process changes the configuration; `turn` numbers the worker's waits. */
+  Type.Object({ kind: Type.Literal('turn'), turn: Type.Integer() }),
 ]);
 export type PeerCall = Static<typeof PeerCall>;
 
@@ -73,19 +74,21 @@ const PeerResult = Type.Union([
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
   Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),
+  Type.Object({ kind: Type.Literal('turn') }),
   /** There is no result, and none will follow. */
   Type.Object({ kind: Type.Literal('failed'), problem: Type.Optional(Type.String({ maxLength: 1_024 })) }),
 ]);
 export type PeerResult = Static<typeof PeerResult>;
 
 const ToWorker = Type.Union([
-  /** First message: what to serve, and where other workers listen. */
+  /** First message: what to serve, where other workers listen, and the machine's name in a fleet. */
   Type.Object({
     type: Type.Literal('begin'),
     home: Type.String(),
     transformerFolders: Type.Immutable(Type.Array(Type.String())),
     taken: Type.Optional(ListenAddress),
     fleet: WorkerSet,
+    machineId: Type.Optional(Type.String()),
   }),
   Type.Object({ type: Type.Literal('fleet'), fleet: WorkerSet }),
   /** New workers have taken over; finish the open requests and exit. */
@@ -113,7 +116,9 @@ const FromWorker = Type.Union([
   Type.Object({ type: Type.Literal('restart') }),
   /** `atMs`: when it was sent, by the machine's clock. */
   Type.Object({ type: Type.Literal('call'), id: Type.Integer(), atMs: Type.Number(), call: PeerCall }),
-  Type.Object({ type: Type.Literal('blob'), of: StoreScope, blob: Blob }),
+  Type.Object({ type: Type.Literal('blob'), blob: Blob }),
+  /** A turn is over, or no longer waited for. */
+  Type.Object({ type: Type.Literal('end-turn'), turn: Type.Integer() }),
   /** Answer to a question; absent `answer`: the process has none. */
   Type.Object({
     type: Type.Literal('answer'),

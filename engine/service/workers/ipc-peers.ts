@@ -1,4 +1,3 @@
-import type { Blob } from '../../hub/contract.ts';
 import { exchangeMs } from '../../hub/hub.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import { within } from '../../runtime/within.ts';
@@ -9,7 +8,6 @@ import {
   type PeerCall,
   type PeerQuestion,
   type PeerResult,
-  type StoreScope,
   type ToWorker,
 } from './ipc-messages.ts';
 import { asText, keeperOver } from './keep-messages.ts';
@@ -23,10 +21,14 @@ import {
   type PeerExchange,
   type Peers,
   storeOver,
+  turnMs,
+  turnsOver,
 } from './peers.ts';
 
 /** Timeout for the supervisor's result, in milliseconds; longer than that for the other processes. */
 const resultMs = 2_000;
+/** How long a second result is awaited, in milliseconds. */
+const lateMs = 1_000;
 /** Maximum number of calls that wait for the supervisor; further ones get no result. */
 const maxCalls = 10_000;
 
@@ -35,8 +37,10 @@ type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
 /** A worker's access to the other processes, over its channel to the supervisor. */
 export class IpcPeers implements Peers {
   readonly store: Peers['store'];
-  readonly fleet: Peers['fleet'];
   readonly keeper: Keeper;
+  readonly turn: Peers['turn'];
+  /** Set by the supervisor's first message. */
+  machineId: string | undefined;
   readonly #send: (message: FromWorker) => void;
   readonly #waiting = new Map<number, (result: PeerResult) => void>();
   #answerer: Answerer | undefined;
@@ -44,12 +48,14 @@ export class IpcPeers implements Peers {
 
   constructor(send: (message: FromWorker) => void) {
     this.#send = send;
-    const supervisor = {
-      call: (call: PeerCall) => this.#call(call, exchangeMs),
-      putBlob: (blob: Blob, of: StoreScope) => send({ type: 'blob', of, blob }),
-    };
-    this.store = storeOver(supervisor, 'machine');
-    this.fleet = storeOver(supervisor, 'fleet');
+    this.store = storeOver({
+      call: (call, late) => this.#call(call, exchangeMs, late),
+      putBlob: (blob) => send({ type: 'blob', blob }),
+    });
+    this.turn = turnsOver(
+      (turn) => send({ type: 'end-turn', turn }),
+      (call) => this.#call(call, turnMs),
+    );
     this.keeper = keeperOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
   }
 
@@ -83,14 +89,20 @@ export class IpcPeers implements Peers {
     else this.#waiting.get(message.id)?.(message.result);
   }
 
-  /** `ms`: how long it waits for the result; absent: until there is one. */
-  #call(call: PeerCall, ms?: number): Promise<PeerResult | undefined> {
+  /** `ms`: how long it waits for the result; absent: until there is one. `late`: gets a further result. */
+  #call(call: PeerCall, ms?: number, late?: (result: PeerResult) => void): Promise<PeerResult | undefined> {
     if (this.#waiting.size >= maxCalls) return Promise.resolve(undefined);
     this.#calls += 1;
     const id = this.#calls;
     const result = new Promise<PeerResult>((resolve) => this.#waiting.set(id, resolve));
     this.#send({ type: 'call', id, atMs: Date.now(), call });
-    return (ms === undefined ? result : within(ms, result)).finally(() => this.#waiting.delete(id));
+    return (ms === undefined ? result : within(ms, result)).finally(() => {
+      if (!late) this.#waiting.delete(id);
+      else {
+        this.#waiting.set(id, late);
+        setTimeout(() => this.#waiting.delete(id), lateMs).unref();
+      }
+    });
   }
 
   async #answer(id: number, question: PeerQuestion): Promise<void> {
@@ -132,7 +144,7 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           // The sender has given up, and may have continued without an answer.
           if (Date.now() - atMs >= exchangeMs && message.call.kind === 'exchange') return;
           void joined
-            .call(message.call)
+            .call(message.call, (result) => send({ type: 'result', id, result }))
             .catch(
               (error: unknown): PeerResult => ({
                 kind: 'failed',
@@ -147,7 +159,10 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           waiting.delete(message.id);
           return;
         case 'blob':
-          joined.putBlob(message.blob, message.of);
+          joined.putBlob(message.blob);
+          return;
+        case 'end-turn':
+          joined.endTurn(message.turn);
           return;
         case 'metrics':
           joined.tell(message.families);

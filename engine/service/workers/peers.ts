@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { type Family, FamilySums } from '../../features/metrics/families.ts';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
+import { withLocalBlobs } from '../../hub/local-blobs.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import { within } from '../../runtime/within.ts';
 import type { Keeper, KeptMember, Records } from '../keeper.ts';
-import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
+import type { PeerCall, PeerQuestion, PeerResult } from './ipc-messages.ts';
 import { keep, keeperOver } from './keep-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */
@@ -27,12 +28,17 @@ export interface Peers {
   readonly metrics: () => Promise<readonly Family[] | undefined>;
   /** Answers the others' questions from now on. */
   readonly answer: (answerer: Answerer) => void;
-  /** State shared by all processes of this machine. */
+  /** State shared by all processes of this machine, or of several machines. */
   readonly store: HubStore;
-  /** State shared by several machines; never answers if the service started without it. */
-  readonly fleet: HubStore;
   /** Keeps what requests leave in the supervisor, which writes it; absent: the process writes by itself. */
   readonly keeper: Keeper | undefined;
+  /** Names this machine among those that use the store; `undefined`: it is this machine's own. */
+  readonly machineId: string | undefined;
+  /**
+   * Waits until no other process of this machine changes the configuration. Resolves with the end of this one's turn; with `undefined`
+   * if it has to wait for too long, or the supervisor doesn't answer.
+   */
+  readonly turn: () => Promise<(() => void) | undefined>;
 }
 
 /** A process as its supervisor sees it. */
@@ -42,9 +48,11 @@ interface Peer {
 
 /** A process that has joined. */
 export interface JoinedPeer {
-  readonly call: (call: PeerCall) => Promise<PeerResult>;
+  /** `late` gets a second result, if there is one. */
+  readonly call: (call: PeerCall, late?: (result: PeerResult) => void) => Promise<PeerResult>;
   readonly tell: (changed: readonly Family[]) => void;
-  readonly putBlob: (blob: Blob, of: StoreScope) => void;
+  readonly putBlob: (blob: Blob) => void;
+  readonly endTurn: (turn: number) => void;
   /** The process has ended. Its last values stay in the counters. */
   readonly leave: () => void;
 }
@@ -53,13 +61,25 @@ export interface JoinedPeer {
 const answerMs = 1_000;
 /** The same for applying a configuration, which may load modules. */
 export const applyMs = 5_000;
+/** Maximum wait for a turn, in milliseconds. */
+export const turnMs = 10_000;
+
+/** A process's turn to change the configuration. */
+interface Turn {
+  readonly member: number;
+  readonly turn: number;
+  readonly begin: () => void;
+}
 
 /** The supervisor's side: forwards questions, and holds the state shared by all processes. */
 export class PeerExchange {
   readonly #peers = new Map<number, Peer>();
   readonly #metrics = new FamilySums();
-  readonly #store: MemoryStore;
-  readonly #fleet: HubStore | undefined;
+  readonly #memory: MemoryStore;
+  readonly #store: HubStore;
+  readonly machineId: string | undefined;
+  /** Processes that wait for their turn; the first has it. */
+  #turns: readonly Turn[] = [];
   /** The members' names in the store. */
   readonly #names = new Map<number, string>();
   readonly #records: (() => Promise<Records>) | undefined;
@@ -77,13 +97,14 @@ export class PeerExchange {
     } = {},
   ) {
     this.#records = options.records;
-    this.#fleet = options.fleet;
     this.#answerMs = options.answerMs ?? answerMs;
-    this.#store = new MemoryStore({
+    this.#memory = new MemoryStore({
       nowMs: steadyClock.nowMs,
       epoch: randomUUID(),
       journal: options.journal,
     });
+    this.machineId = options.fleet && randomUUID();
+    this.#store = options.fleet ? withLocalBlobs(options.fleet, this.#memory) : this.#memory;
   }
 
   /** Whether it keeps what requests leave. */
@@ -101,20 +122,22 @@ export class PeerExchange {
     const member = this.#joined;
     this.#peers.set(member, peer);
     return {
-      call: (call) => this.#call(member, call),
+      call: (call, late) => this.#call(member, call, late),
       tell: (changed) => {
         if (this.#peers.has(member)) this.#metrics.take(member, changed);
       },
-      putBlob: (blob, of) => this.#storeOf(of)?.putBlob(blob),
+      putBlob: (blob) => this.#store.putBlob(blob),
+      endTurn: (turn) => this.#endTurns((one) => one.member === member && one.turn === turn),
       leave: () => {
         if (this.#peers.delete(member)) this.#metrics.leave(member);
-        this.#store.leave(this.#names.get(member) ?? '');
+        this.#memory.leave(this.#names.get(member) ?? '');
         this.#names.delete(member);
         void this.#kept.get(member)?.then(
           (kept) => kept.leave(),
           () => undefined,
         );
         this.#kept.delete(member);
+        this.#endTurns((one) => one.member === member);
       },
     };
   }
@@ -128,11 +151,25 @@ export class PeerExchange {
     return kept;
   }
 
-  #storeOf(scope: StoreScope): HubStore | undefined {
-    return scope === 'machine' ? this.#store : this.#fleet;
+  #awaitTurn(member: number, turn: number): Promise<void> {
+    return new Promise((begin) => {
+      this.#turns = [...this.#turns, { member, turn, begin }];
+      if (this.#turns.length === 1) begin();
+    });
   }
 
-  async #call(member: number, call: PeerCall): Promise<PeerResult> {
+  #endTurns(isOver: (turn: Turn) => boolean): void {
+    const [before] = this.#turns;
+    this.#turns = this.#turns.filter((turn) => !isOver(turn));
+    const [next] = this.#turns;
+    if (next !== before) next?.begin();
+  }
+
+  async #call(
+    member: number,
+    call: PeerCall,
+    late: (result: PeerResult) => void = () => undefined,
+  ): Promise<PeerResult> {
     switch (call.kind) {
       case 'ask':
         return { kind: 'ask', ...(await this.#askOthers(member, call.question)) };
@@ -142,12 +179,18 @@ export class PeerExchange {
         await this.#askOthers(member, { kind: 'metrics' });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
       case 'exchange':
-        if (this.#peers.has(member) && call.of === 'machine') this.#names.set(member, call.push.member);
-        return { kind: 'exchange', pull: (await this.#storeOf(call.of)?.exchange(call.push)) ?? noStore() };
+        if (this.#peers.has(member)) this.#names.set(member, call.push.member);
+        return { kind: 'exchange', pull: await this.#store.exchange(call.push) };
       case 'blobs':
         // Earlier messages of other processes may still wait in their channels; they are handled first.
         await setImmediate();
-        return { kind: 'blobs', values: (await this.#storeOf(call.of)?.readBlobs(call.names)) ?? noStore() };
+        return {
+          kind: 'blobs',
+          values: await this.#store.readBlobs(call.names, (values) => late({ kind: 'blobs', values })),
+        };
+      case 'turn':
+        if (this.#peers.has(member)) await this.#awaitTurn(member, call.turn);
+        return { kind: 'turn' };
       default:
         return call satisfies never;
     }
@@ -173,8 +216,9 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     isShared: () => exchange.joined > 1,
     ask: async (question) => answersOf(await joined.call({ kind: 'ask', question })),
     apply: async () => missingOf(await joined.call({ kind: 'ask', question: { kind: 'apply' } })),
-    store: storeOver(joined, 'machine'),
-    fleet: storeOver(joined, 'fleet'),
+    store: storeOver(joined),
+    machineId: exchange.machineId,
+    turn: turnsOver(joined.endTurn, (call) => within(turnMs, joined.call(call))),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
     keeper: exchange.keeps ? keeperOver((kept) => joined.call({ kind: 'keep', kept })) : undefined,
     answer(next) {
@@ -183,27 +227,35 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
   };
 };
 
+/** A call to the supervisor; `undefined`: there is no result in time. */
+type Call = (call: PeerCall, late?: (result: PeerResult) => void) => Promise<PeerResult | undefined>;
+
 /** A store that is reached through calls to the supervisor. */
-export const storeOver = (
-  {
-    call,
-    putBlob,
-  }: Pick<JoinedPeer, 'putBlob'> & { readonly call: (call: PeerCall) => Promise<PeerResult | undefined> },
-  of: StoreScope,
-): HubStore => ({
+export const storeOver = ({ call, putBlob }: Pick<JoinedPeer, 'putBlob'> & { readonly call: Call }): HubStore => ({
   async exchange(push) {
-    const result = await call({ kind: 'exchange', of, push });
+    const result = await call({ kind: 'exchange', push });
     return result?.kind === 'exchange' ? result.pull : noAnswer(result);
   },
-  putBlob: (blob) => putBlob(blob, of),
-  async readBlobs(names) {
-    const result = await call({ kind: 'blobs', of, names: [...names] });
+  putBlob,
+  async readBlobs(names, late) {
+    const result = await call({ kind: 'blobs', names: [...names] }, (second) => {
+      if (second.kind === 'blobs') late?.(second.values);
+    });
     return result?.kind === 'blobs' ? result.values : noAnswer(result);
   },
 });
 
-const noStore = (): never => {
-  throw new Error('The service began without FLEET; a restart of the whole service takes it up.');
+/** A process's turns, which it waits for by calls to the supervisor. */
+export const turnsOver = (endTurn: JoinedPeer['endTurn'], call: Call): Peers['turn'] => {
+  let turns = 0;
+  return async () => {
+    turns += 1;
+    const turn = turns;
+    const result = await call({ kind: 'turn', turn });
+    if (result?.kind === 'turn') return () => endTurn(turn);
+    endTurn(turn);
+    return undefined;
+  };
 };
 
 const noAnswer = (result: PeerResult | undefined): never => {

@@ -35,7 +35,8 @@ const send = (message: FromWorker, sent: () => void = () => undefined): void => 
 
 const peers = new IpcPeers(send);
 
-const begin = async ({ home, transformerFolders, taken, fleet: first }: Begin): Promise<void> => {
+const begin = async ({ home, transformerFolders, taken, fleet: first, machineId }: Begin): Promise<void> => {
+  peers.machineId = machineId;
   try {
     service = await start({
       env: process.env,

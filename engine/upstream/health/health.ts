@@ -55,10 +55,7 @@ type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
 const maxProviders = 1_000;
 
 /** Creates a record of upstream health without observations. `shared`: connections to other processes; absent: there are none. */
-export const createUpstreamHealth = (
-  { nowMs, random }: HealthSource,
-  shared: readonly HealthFacts[] = [],
-): UpstreamHealth => {
+export const createUpstreamHealth = ({ nowMs, random }: HealthSource, shared?: HealthFacts): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
   // A provider is the same object for as long as its configuration is active.
   const byProvider = new WeakMap<Provider, ProviderHealth>();
@@ -67,7 +64,7 @@ export const createUpstreamHealth = (
     known.set(name, health);
     return health;
   };
-  const newsOf = shared.length > 0 ? shareHealth(shared, named, nowMs) : undefined;
+  const newsOf = shared && shareHealth(shared, named, nowMs);
   return {
     nowMs,
     random,

@@ -61,11 +61,11 @@ const reasons = reader(Type.Union([Type.Literal('limited'), Type.Literal('refuse
 const closedMs = 10_000;
 
 /**
- * Shares breakers and cooldowns with other processes, over each of `shared`. Their facts are applied to `healthOf` a provider; the
- * result creates the publisher of a provider.
+ * Shares breakers and cooldowns with other processes. Their facts are applied to `healthOf` a provider; the result creates the
+ * publisher of a provider.
  */
 export const shareHealth = (
-  shared: readonly HealthFacts[],
+  { machine: ownMachine, ...shared }: HealthFacts,
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
 ): ((provider: string) => ProviderHealthPublisher) => {
@@ -79,38 +79,26 @@ export const shareHealth = (
       if (value === 'open') health.model(subject).openedElsewhere(untilMs);
       else health.model(subject).closedElsewhere();
     } else if (kind === 'w') {
-      if (model !== undefined) health.model(subject).suspectedElsewhere(model, untilMs, nowMs());
+      // A process of this machine has the same network.
+      if (model === ownMachine) health.model(subject).openedElsewhere(untilMs);
+      else if (model !== undefined) health.model(subject).suspectedElsewhere(model, untilMs, nowMs());
     } else if (reasons.matches(value)) {
       const owner = model === undefined ? health : health.model(model);
       owner.coolingElsewhere(subject, { why: value, untilMs });
     }
   };
-  for (const facts of shared) facts.onFact(apply);
-  const publish = (id: readonly string[], value: string, forMs: number): void => {
-    for (const facts of shared) facts.publish({ id: JSON.stringify(id), value, forMs });
-  };
-  const publishUnanswered = (provider: string, model: string, forMs: number): void => {
-    for (const facts of shared) {
-      const { machine } = facts;
-      const id = machine === undefined ? ['b', provider, model] : ['w', provider, model, machine];
-      facts.publish({ id: JSON.stringify(id), value: 'open', forMs });
-    }
-  };
-  /** Asks the most processes that can be asked: those of all machines come last. */
-  const claim: HealthFacts['claim'] = (id, forMs) => {
-    for (const facts of [...shared].reverse()) {
-      const claimed = facts.claim(id, forMs);
-      if (claimed) return claimed;
-    }
-    return undefined;
-  };
+  shared.onFact(apply);
+  const publish = (id: readonly string[], value: string, forMs: number): void =>
+    shared.publish({ id: JSON.stringify(id), value, forMs });
   return (provider) => ({
     cooling: (print, why, forMs) => publish(['k', provider, print], why, forMs),
     ofModel: (model) => ({
       opened: (forMs, isAnswered) =>
-        isAnswered ? publish(['b', provider, model], 'open', forMs) : publishUnanswered(provider, model, forMs),
+        isAnswered || ownMachine === undefined
+          ? publish(['b', provider, model], 'open', forMs)
+          : publish(['w', provider, model, ownMachine], 'open', forMs),
       closed: () => publish(['b', provider, model], 'closed', closedMs),
-      claimProbe: (forMs) => claim(`probe ${JSON.stringify([provider, model])}`, forMs),
+      claimProbe: (forMs) => shared.claim(`probe ${JSON.stringify([provider, model])}`, forMs),
       cooling: (print, why, forMs) => publish(['k', provider, print, model], why, forMs),
     }),
   });

@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { BlobValues, Fact, HubStore } from '../../../engine/hub/contract.ts';
 import { Hub } from '../../../engine/hub/hub.ts';
+import { withLocalBlobs } from '../../../engine/hub/local-blobs.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import { RedisStore } from '../../../engine/hub/redis-store.ts';
 import { createSealer } from '../../../engine/hub/seal.ts';
 import { moduleUrl } from '../../../engine/paths.ts';
 import { toWorker } from '../../../engine/service/workers/ipc-messages.ts';
 import { IpcPeers } from '../../../engine/service/workers/ipc-peers.ts';
+import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts';
 import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -522,4 +524,76 @@ test('a frozen Redis: what waits for the connection that is given up fails like 
   redis.signal('SIGSTOP');
   const calls = [store.exchange(push), store.exchange(push)];
   await Promise.all(calls.map((call) => t.throwsAsync(call, { message: /does not answer within/ })));
+});
+
+test('blobs of this machine are read without asking other machines; what those answer late follows', async (t) => {
+  const local = new MemoryStore({ nowMs, epoch: 'e' });
+  const others = new MemoryStore({ nowMs, epoch: 'f' });
+  const asked: (readonly string[])[] = [];
+  let answer = Promise.resolve();
+  const store = withLocalBlobs(
+    {
+      exchange: (push) => others.exchange(push),
+      putBlob: (blob) => others.putBlob(blob),
+      async readBlobs(names) {
+        asked.push(names);
+        await answer;
+        return others.readBlobs(names);
+      },
+    },
+    local,
+  );
+  store.putBlob({ name: 'both', value: 'b', forMs: 60_000 });
+  others.putBlob({ name: 'other', value: 'o', forMs: 60_000 });
+  t.deepEqual(await others.readBlobs(['both']), ['b']);
+  const hub = new Hub({ store, member: '1', nowMs });
+  t.deepEqual(await hub.readBlobs(['both']), ['b']);
+  t.deepEqual(asked, []);
+  t.deepEqual(await hub.readBlobs(['other', 'both', 'none']), ['o', 'b', null]);
+  t.deepEqual(asked, [['other', 'none']]);
+
+  let release = (): void => undefined;
+  answer = new Promise((resolve) => {
+    release = resolve;
+  });
+  let late: BlobValues | undefined;
+  let values: BlobValues | undefined;
+  // On a busy machine, the store may count as silent.
+  await until(async () => {
+    values = await hub.readBlobs(['other', 'both'], (more) => {
+      late = more;
+    });
+    return values !== undefined;
+  });
+  t.deepEqual(values, [null, 'b']);
+  t.is(late, undefined);
+  release();
+  await until(() => late !== undefined);
+  t.deepEqual(late, ['o', 'b']);
+
+  answer = Promise.reject(new Error('the store is gone'));
+  t.deepEqual(await hub.readBlobs(['other', 'both']), [null, 'b']);
+});
+
+test('processes have their turns in the order of asking; one that ends, or gives up, makes room', async (t) => {
+  const exchange = new PeerExchange();
+  const peers = [0, 1, 2].map(() => ownPeer(exchange));
+  const [one, two, three] = peers;
+  if (!one || !two || !three) return t.fail();
+  const order: string[] = [];
+  const end = await one.turn();
+  const later = [two, three].map(async (peer, index) => {
+    const ended = await peer.turn();
+    order.push(`${index + 2}`);
+    return ended;
+  });
+  const again = one.turn().then(() => order.push('1'));
+  t.deepEqual(order, []);
+  two.leave();
+  end?.();
+  await until(() => order.length > 0);
+  t.deepEqual(order, ['3']);
+  (await later[1])?.();
+  await again;
+  t.deepEqual(order, ['3', '1']);
 });

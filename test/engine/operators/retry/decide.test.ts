@@ -433,7 +433,7 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
         return () => claims.delete(id);
       },
     };
-    const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, [facts]);
+    const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, facts);
     return { said: words, model: (name) => health.of(provider).model(name) };
   });
 };
@@ -513,6 +513,17 @@ test('R16 a breaker opens once two machines get no answer', (t) => {
   t.is(waitOf(two.model('n'), clock.nowMs), 0, 'a suspicion ends with its time');
 });
 
+test('R16 processes of one machine believe each other without a second machine', (t) => {
+  const clock = { nowMs: 1_000 };
+  const [one, two, other] = sharing(clock, 'one', 'one', 'other');
+  if (!one || !two || !other) return t.fail();
+  for (let count = 0; count < most; count += 1) {
+    one.model('m').failed({ ...failure, isAnswered: false }, clock.nowMs, defaults);
+  }
+  const waits = [two, other].map(({ model }) => waitOf(model('m'), clock.nowMs));
+  t.deepEqual(waits, [openMs, 0]);
+});
+
 test('R16 one process at a time probes an upstream', async (t) => {
   const clock = { nowMs: 1_000 };
   const [one, two] = sharing(clock, undefined, undefined);
@@ -553,7 +564,7 @@ test('facts of other processes that make no sense change nothing', (t) => {
     onFact: (listener) => listeners.push(listener),
     claim: () => undefined,
   };
-  const health = createUpstreamHealth({ nowMs: () => 0, random: () => 0 }, [facts]);
+  const health = createUpstreamHealth({ nowMs: () => 0, random: () => 0 }, facts);
   const [provider] = configOf({
     Providers: [{ name: 'p', baseUrl: 'http://p.invalid', apiKey: 'k', models: ['m'] }],
   }).providers;

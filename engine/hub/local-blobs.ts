@@ -1,0 +1,34 @@
+import { within } from '../runtime/within.ts';
+import type { HubStore } from './contract.ts';
+
+/** How long a request waits for blobs of other machines, in milliseconds. */
+const otherMachinesMs = 50;
+/** How long blobs are kept for other machines, in milliseconds. */
+const otherMachinesKeepMs = 1_800_000;
+
+/**
+ * The store of several machines, with its blobs also in a store of this machine: they are read there first, and of other machines
+ * only if they are missing, with a short wait. What other machines answer after that goes to `late`.
+ */
+export const withLocalBlobs = (fleet: HubStore, local: Pick<HubStore, 'putBlob' | 'readBlobs'>): HubStore => ({
+  exchange: (push) => fleet.exchange(push),
+  putBlob(blob) {
+    local.putBlob(blob);
+    fleet.putBlob({ ...blob, forMs: Math.min(blob.forMs, otherMachinesKeepMs) });
+  },
+  async readBlobs(names, late) {
+    const known = await local.readBlobs(names);
+    const missing = names.filter((_, index) => known[index] === null);
+    if (missing.length === 0) return known;
+    let isLate = false;
+    const reading = fleet.readBlobs(missing).then((found) => {
+      const values = new Map(missing.map((name, index) => [name, found[index] ?? null]));
+      const joined = names.map((name, index) => known[index] ?? values.get(name) ?? null);
+      if (isLate) late?.(joined);
+      return joined;
+    });
+    const joined = await within(otherMachinesMs, reading);
+    isLate = true;
+    return joined ?? known;
+  },
+});
