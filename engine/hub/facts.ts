@@ -26,11 +26,6 @@ export class FactBook<F extends KnownFact> {
     return true;
   }
 
-  get(id: string, nowMs: number): F | undefined {
-    const known = this.#facts.get(id);
-    return known && known.expiresMs > nowMs ? known : undefined;
-  }
-
   /** Those that haven't expired, in the order of their last change. */
   live(nowMs: number): readonly F[] {
     return [...this.#facts.values()].filter(({ expiresMs }) => expiresMs > nowMs);

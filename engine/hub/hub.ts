@@ -18,8 +18,6 @@ import { WindowLimits } from './window-limits.ts';
 
 /** How often members exchange, in milliseconds. */
 const tickMs = 200;
-/** How often one that waits to hold something asks, in milliseconds. */
-const askAgainMs = 25;
 /** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
 export const exchangeMs = 500;
 /** A store that sees a member so many milliseconds after an exchange has begun notices in time that it is missing: `staleMs` later. */
@@ -145,11 +143,6 @@ export class Hub {
     this.#facts.publish(fact);
   }
 
-  /** The fact with this id, if it hasn't expired. */
-  fact(id: string): Fact | undefined {
-    return this.#facts.get(id);
-  }
-
   /** Calls `listener` with each fact that another member publishes. */
   onFact(listener: (fact: Fact) => void): void {
     this.#facts.listen(listener);
@@ -214,19 +207,26 @@ export class Hub {
   }
 
   /**
-   * Waits until this member may hold one of a limit of so many at a time. Returns its release; `undefined` if it has none within
-   * `forMs`, or the store is silent.
+   * Claims what one member has at a time, for at most `forMs`. Resolves with its release, or with `undefined` while another member
+   * has it. Returns `undefined` if there is no store to ask; if it stops answering, each member has the claim.
    */
-  async hold(id: string, max: number, forMs: number): Promise<(() => void) | undefined> {
-    const untilMs = this.#options.nowMs() + forMs;
-    for (;;) {
-      const isHeld = await this.acquire(id, max);
-      if (isHeld && !this.#isSilent) return () => this.release(id);
-      if (isHeld) this.release(id);
-      const leftMs = untilMs - this.#options.nowMs();
-      if (leftMs <= 0) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, askAgainMs)));
-    }
+  claim(id: string, forMs: number): Promise<(() => void) | undefined> | undefined {
+    return this.isShared && this.figures.isUp ? this.#claim(id, forMs) : undefined;
+  }
+
+  async #claim(id: string, forMs: number): Promise<(() => void) | undefined> {
+    const isHeld = await this.acquire(id, 1);
+    if (isHeld && this.#isSilent) this.release(id);
+    if (this.#isSilent) return () => undefined;
+    if (!isHeld) return undefined;
+    let isReleased = false;
+    const release = (): void => {
+      clearTimeout(timer);
+      if (!isReleased) this.release(id);
+      isReleased = true;
+    };
+    const timer = setTimeout(release, forMs).unref();
+    return release;
   }
 
   /** Keeps a sealed value for all members; sent at once. Too long a one is left out. */

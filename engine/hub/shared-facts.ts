@@ -25,13 +25,6 @@ export class SharedFacts {
     if (this.#unpublished.size < maxFacts || this.#unpublished.has(id)) this.#unpublished.set(id, fact);
   }
 
-  /** The fact with this id, if it hasn't expired. */
-  get(id: string): Fact | undefined {
-    const nowMs = this.#nowMs();
-    const known = this.#known.get(id, nowMs);
-    return known && { id, value: known.value, forMs: known.expiresMs - nowMs };
-  }
-
   /** Calls `listener` with each fact that another member publishes. */
   listen(listener: (fact: Fact) => void): void {
     this.#listeners.add(listener);

@@ -21,7 +21,6 @@ import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
-import type { HealthFacts } from '../upstream/health/share-health.ts';
 import type { Demo } from './demo/demo-server.ts';
 import type { Fleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
@@ -135,10 +134,7 @@ export const openServices = async (
         log: logs.app,
         signatures: texts ? shareSignatures(signatures, texts) : signatures,
         losses,
-        health: createUpstreamHealth(
-          { nowMs: healthNowMs, random: Math.random },
-          hub && factsOver(hub, peers?.machineId),
-        ),
+        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
         catalogue,
         keepAliveMs,
         hop: hopName(secret),
@@ -182,28 +178,6 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers
 
 /** How long reasoning is kept for other processes and restarts, in milliseconds. */
 const reasoningMs = 86_400_000;
-
-/** Sends breakers and cooldowns to the other processes. */
-const factsOver = (hub: Hub, machine: string | undefined): HealthFacts => ({
-  ...(machine !== undefined && { machine }),
-  publish: (fact) => hub.publish(fact),
-  onFact: (listener) => hub.onFact(listener),
-  claim: (id, forMs) => (hub.isShared && hub.figures.isUp ? claimOver(hub, id, forMs) : undefined),
-});
-
-const claimOver = async (hub: Hub, id: string, forMs: number): Promise<(() => void) | undefined> => {
-  const release = await hub.hold(id, 1, 0);
-  // Without the store, each process decides.
-  if (!release) return hub.figures.isUp ? undefined : () => undefined;
-  let isReleased = false;
-  const releaseOnce = (): void => {
-    clearTimeout(timer);
-    if (!isReleased) release();
-    isReleased = true;
-  };
-  const timer = setTimeout(releaseOnce, forMs).unref();
-  return releaseOnce;
-};
 
 /** Reasoning in the hub, sealed with the first of the keys. */
 const textsOver = (hub: Hub, sealer: Sealer): Omit<SharedTexts, 'isOpen'> => ({

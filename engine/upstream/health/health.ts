@@ -54,8 +54,15 @@ type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
 /** A bound, since configurations and presets may change without end. */
 const maxProviders = 1_000;
 
-/** Creates a record of upstream health without observations. `shared`: connections to other processes; absent: there are none. */
-export const createUpstreamHealth = ({ nowMs, random }: HealthSource, shared?: HealthFacts): UpstreamHealth => {
+/**
+ * Creates a record of upstream health without observations. `shared`: what it shares with other processes; absent: there are none.
+ * `machine`: names this machine if other machines share that.
+ */
+export const createUpstreamHealth = (
+  { nowMs, random }: HealthSource,
+  shared?: HealthFacts,
+  machine?: string,
+): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
   // A provider is the same object for as long as its configuration is active.
   const byProvider = new WeakMap<Provider, ProviderHealth>();
@@ -64,7 +71,7 @@ export const createUpstreamHealth = ({ nowMs, random }: HealthSource, shared?: H
     known.set(name, health);
     return health;
   };
-  const newsOf = shared && shareHealth(shared, named, nowMs);
+  const newsOf = shared && shareHealth(shared, named, nowMs, machine);
   return {
     nowMs,
     random,

@@ -5,11 +5,6 @@ import type { Cooldown } from './cooldowns.ts';
 
 /** Facts that processes exchange; of two with the same id, the later expiry wins. */
 export interface HealthFacts {
-  /**
-   * The name of this machine, if others share the facts. An upstream without an answer may be a fault of its network: others
-   * act only when two machines report it.
-   */
-  readonly machine?: string;
   readonly publish: (fact: SharedFact) => void;
   readonly onFact: (listener: (fact: SharedFact) => void) => void;
   /**
@@ -62,12 +57,14 @@ const closedMs = 10_000;
 
 /**
  * Shares breakers and cooldowns with other processes. Their facts are applied to `healthOf` a provider; the result creates the
- * publisher of a provider.
+ * publisher of a provider. `ownMachine`: names this machine if others share the facts. An upstream without an answer may be a fault of its
+ * network: others act only when two machines report it.
  */
 export const shareHealth = (
-  { machine: ownMachine, ...shared }: HealthFacts,
+  shared: HealthFacts,
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
+  ownMachine?: string,
 ): ((provider: string) => ProviderHealthPublisher) => {
   const apply = ({ id, value, forMs }: SharedFact): void => {
     const parsed = parseJson(id);

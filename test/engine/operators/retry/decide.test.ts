@@ -421,7 +421,6 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
   return machines.map((machine, index) => {
     const words: string[] = [];
     const facts: HealthFacts = {
-      ...(machine !== undefined && { machine }),
       publish(fact) {
         words.push(`${fact.id.replace(/"p [^"]*",|[^\w,-]/g, '')} ${fact.value} ${fact.forMs}`);
         for (const [at, listener] of listeners.entries()) if (at !== index) listener(fact);
@@ -433,7 +432,7 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
         return () => claims.delete(id);
       },
     };
-    const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, facts);
+    const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, facts, machine);
     return { said: words, model: (name) => health.of(provider).model(name) };
   });
 };
