@@ -43,7 +43,7 @@ export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientP
     answer: async () => {
       const current = gateway();
       await Promise.all(
-        (current.config.clients ?? []).map(({ name, budget }) => budget && counts.usage.heard(name, budget.per)),
+        (current.config.clients ?? []).map(({ name, budget }) => budget && counts.usage.whenKnown(name, budget.per)),
       );
       return {
         clients: (current.config.clients ?? []).map((client) => show(client, current, counts)),

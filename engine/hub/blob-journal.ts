@@ -18,7 +18,7 @@ interface JournalOptions {
 }
 
 const defaultMaxBytes = 64 << 20;
-/** How long blobs wait to be written together, in milliseconds: what is newer is lost if the process is killed. */
+/** Interval between writes, in milliseconds; a process that is killed loses the blobs since the last one. */
 const writeMs = 200;
 
 const line = reader(

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 
 /*
- * What members of a service share, as messages between a member and the store. A member decides by itself, and exchanges with the
- * store at each tick: one message pushes what has changed and pulls what is newer. A lost message heals at the next tick. Times
+ * What members of a service share, as messages between a member and the store. A member decides alone, and exchanges with the
+ * store at each tick: one message pushes what has changed and pulls what is newer. The next tick makes up for a lost message. Times
  * travel as durations, since members' clocks differ.
  */
 
@@ -14,51 +14,51 @@ const Id = Type.String({ minLength: 1, maxLength: maxId });
 const Count = Type.Integer({ minimum: 0 });
 const Ms = Type.Number({ minimum: 0 });
 
-/** Something that holds for a while. Of two facts with the same id, the one that expires later wins. */
+/** A value with a time to live. Of two facts with the same id, the one that expires later wins. */
 const Fact = Type.Object({ id: Id, value: Type.String({ maxLength: maxFact }), forMs: Ms });
 export type Fact = Static<typeof Fact>;
 
-/** Facts, sums and leases per message; what is left over follows at the next tick. */
+/** Facts, sums and leases per message; the rest follows at the next tick. */
 export const maxPerMessage = 1_000;
 
 const list = <T extends Type.TSchema>(item: T) => Type.Array(item, { maxItems: maxPerMessage });
 
-/** Asks for a block of a limit of so many in any window. */
-const WindowAsk = Type.Object({
+/** Requests a block of a rate limit. */
+const WindowRequest = Type.Object({
   id: Id,
   max: Count,
   windowMs: Type.Number({ exclusiveMinimum: 0 }),
   want: Count,
-  /** What earlier leases left unused, by the slot that each was taken from. */
+  /** Unused parts of earlier leases, by the slot that each was taken from. */
   back: Type.Array(Type.Tuple([Type.Integer(), Count]), { maxItems: 128 }),
-  /** What was admitted without a lease while the store was silent. */
+  /** Admitted without a lease while the store didn't answer. */
   unleased: Count,
   /**
-   * After the store has lost everything: what the member admitted, by its age in slots. Counted once, in place of `unleased`; if one
-   * has been counted before, `unleased` is what came after it.
+   * After the store was emptied: what the member has admitted, by its age in slots. Counted once, instead of `unleased`; after
+   * that, `unleased` is what the member has admitted since.
    */
   seed: Type.Optional(Type.Array(Type.Tuple([Count, Count]), { maxItems: 128 })),
 });
-export type WindowAsk = Static<typeof WindowAsk>;
+export type WindowRequest = Static<typeof WindowRequest>;
 
 const WindowGrant = Type.Object({
   id: Id,
   granted: Count,
   /** The slot that the block was taken from. */
   slot: Type.Integer(),
-  /** All members' use by slot, as far as it is in the window: the slot's age in slots, and its count. */
+  /** All members' use in the window: the age of each slot, in slots, and its count. */
   used: Type.Array(Type.Tuple([Count, Count]), { maxItems: 128 }),
 });
 export type WindowGrant = Static<typeof WindowGrant>;
 
-/** Says how many of a limit of so many at a time the member wants to hold; the store answers how many it may. */
-const HoldAsk = Type.Object({ id: Id, max: Count, want: Count });
-export type HoldAsk = Static<typeof HoldAsk>;
+/** How many units of a concurrency limit the member wants to hold; the store answers how many it gets. */
+const HoldRequest = Type.Object({ id: Id, max: Count, want: Count });
+export type HoldRequest = Static<typeof HoldRequest>;
 
-/** What a member says at a tick. */
+/** A member's message to the store. */
 export const Push = Type.Object({
   member: Type.String({ minLength: 1, maxLength: 128 }),
-  /** What the others may know of the member. */
+  /** The member's description, for the others. */
   about: Type.String({ maxLength: 1_024 }),
   /** The store's epoch and the newest version of facts that the member knows; empty and 0 at first. */
   epoch: Type.String({ maxLength: 128 }),
@@ -71,16 +71,16 @@ export const Push = Type.Object({
   batch: Type.Optional(Type.Object({ number: Count, sums: list(Type.Tuple([Id, Type.Integer()])) })),
   /** Counters whose totals the member wants. */
   totals: list(Id),
-  windows: list(WindowAsk),
-  holds: list(HoldAsk),
-  /** The member's last word. */
+  windows: list(WindowRequest),
+  holds: list(HoldRequest),
+  /** Set in the member's final push. */
   leaves: Type.Optional(Type.Boolean()),
 });
 export type Push = Static<typeof Push>;
 
 /** The store's answer. */
 export const Pull = Type.Object({
-  /** Another one than before: the store has lost everything. */
+  /** Differs from the last one if the store was emptied. */
   epoch: Type.String({ maxLength: 128 }),
   version: Count,
   facts: list(Fact),
@@ -88,11 +88,11 @@ export const Pull = Type.Object({
   applied: Count,
   totals: list(Type.Tuple([Id, Type.Integer()])),
   windows: list(WindowGrant),
-  /** How many the member holds, and how many no member does. */
+  /** Units that the member holds, and that no member holds. */
   holds: list(Type.Object({ id: Id, held: Count, unused: Count })),
   /** All members, this one included. */
   members: list(Type.Object({ member: Type.String(), about: Type.String() })),
-  /** The store has lost everything a moment ago, and grants no leases until all members may have said what they had. */
+  /** The store was emptied a moment ago, and grants no leases until the members have had time to report what they admitted. */
   isFresh: Type.Optional(Type.Boolean()),
   /** How far the clock of the store's user is ahead of the store's, in milliseconds. */
   clockOffMs: Type.Optional(Type.Integer()),
@@ -104,7 +104,7 @@ export const maxBlob = 1 << 20;
 /** Blobs per read. */
 export const maxNames = 1_000;
 
-/** A value that only those can read who have sealed it. */
+/** A sealed value: only holders of the key can read it. */
 export const Blob = Type.Object({ name: Id, value: Type.String({ maxLength: maxBlob }), forMs: Ms });
 export type Blob = Static<typeof Blob>;
 
@@ -115,7 +115,7 @@ export const BlobValues = Type.Array(Type.Union([Type.String({ maxLength: maxBlo
 });
 export type BlobValues = Static<typeof BlobValues>;
 
-/** Where members exchange. Every promise may reject, or never settle: members go on by themselves. */
+/** The store that members exchange with. Promises may reject or never settle; members then continue alone. */
 export interface HubStore {
   readonly exchange: (push: Push) => Promise<Pull>;
   /** Keeps a blob; sent at once. */

@@ -3,18 +3,18 @@ import { maxId, maxPerMessage, type Pull, type Push } from './contract.ts';
 
 const maxCounters = 10_000;
 
-/** A counter that nothing asks for is no longer read after so many milliseconds: longer than a day, which most count. */
+/** How long a counter that isn't read is still watched, in milliseconds: longer than a day, the period of most counters. */
 const totalsMs = 26 * 3_600_000;
 
-/** What a member has added to the counters of all members, and what the store said of them last. */
+/** What a member has added to the shared counters, and their last known totals. */
 export class Counters {
   #unsent = new Map<string, number>();
-  /** Sums on their way to the store, which counts a batch once. */
+  /** Sums that the store hasn't acknowledged. It counts a batch once. */
   #batch: { readonly number: number; readonly sums: ReadonlyMap<string, number> } | undefined;
   #batches = 0;
-  /** Counters that are watched, at the store's last word. */
+  /** The watched counters, as of the last exchange. */
   readonly #totals: LRUCache<string, { readonly total: number | undefined }>;
-  /** All that this member has added, for a store that has lost everything. */
+  /** All that this member has added, for a store that was emptied. */
   restate: () => Iterable<readonly [id: string, sum: number]> = () => [];
 
   /** `nowMs`: a monotonic clock, in milliseconds. */
@@ -35,18 +35,18 @@ export class Counters {
     this.#unsent.set(id, (this.#unsent.get(id) ?? 0) + by);
   }
 
-  /** A counter at the last word, with what was added here since. The first call begins to watch it. */
+  /** A counter as of the last exchange, plus what was added here since. The first call starts watching it. */
   total(id: string): number {
     const { total = 0 } = this.#watched(id);
     return total + (this.#batch?.sums.get(id) ?? 0) + (this.#unsent.get(id) ?? 0);
   }
 
-  /** Whether the store has said what these counters are. */
+  /** Whether the totals of these counters are known. */
   areKnown(ids: readonly string[]): boolean {
     return !ids.map((id) => this.#watched(id).total !== undefined).includes(false);
   }
 
-  /** What the store is told and asked. */
+  /** The counters' part of the next push. */
   compose(): Pick<Push, 'batch' | 'totals'> {
     if (!this.#batch && this.#unsent.size > 0) this.#nextBatch();
     const batch = this.#batch;
@@ -57,12 +57,12 @@ export class Counters {
   }
 
   /** Takes the store's answer. */
-  heard({ applied, totals }: Pick<Pull, 'applied' | 'totals'>): void {
+  receive({ applied, totals }: Pick<Pull, 'applied' | 'totals'>): void {
     if (this.#batch && applied >= this.#batch.number) this.#batch = undefined;
     for (const [id, total] of totals) this.#totals.set(id, { total });
   }
 
-  /** The store has lost everything. The batch that told of the loss is the first that counts. */
+  /** The store was emptied. The batch of the exchange that revealed it is the first that counts. */
   lost(): void {
     for (const [id, sum] of this.restate()) this.#unsent.set(id, sum - (this.#batch?.sums.get(id) ?? 0));
   }

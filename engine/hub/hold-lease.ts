@@ -1,31 +1,31 @@
-/** The part of a limit at a time that all members together may keep at hand without using it. */
+/** The part of a concurrency limit that all members together may hold in reserve. */
 const spareShare = 0.04;
 
-/** A member's part of a limit of so many at a time: what it uses, and a little more where there is plenty. */
+/** A member's part of a concurrency limit: the units in use, and a small reserve. */
 export class HoldLease {
   max = 0;
-  /** Those that wait for the store's answer. */
+  /** Requests that wait for the store's answer. */
   waiting = 0;
   #used = 0;
   #held = 0;
-  /** What no member held at the last word. */
+  /** Units that no member held as of the last exchange. */
   #unheld: number | undefined;
 
-  /** Takes one if this member holds more than it uses. */
+  /** Takes a unit if this member holds one that isn't in use. */
   take(): boolean {
     if (this.#used >= Math.min(this.#held, this.max)) return false;
     this.#used += 1;
     return true;
   }
 
-  /** Takes one without the store, by this member's share. */
+  /** Takes a unit of this member's share, without the store. */
   takeShare(members: number): boolean {
     if (this.#used >= Math.floor(this.max / Math.max(1, members))) return false;
     this.#used += 1;
     return true;
   }
 
-  /** Takes one whatever the limit is. */
+  /** Takes a unit regardless of the limit. */
   takeOver(): void {
     this.#used += 1;
   }
@@ -34,27 +34,27 @@ export class HoldLease {
     this.#used -= 1;
   }
 
-  /** How many to ask for. What is kept at hand makes the next ones known at once; it is too little for others to miss it. */
+  /** Units to request. The reserve lets the next requests be decided at once; it is too small for others to lack it. */
   ask(members: number): number {
     const spare = this.#used === 0 ? 0 : Math.floor((this.max * spareShare) / Math.max(1, members));
     const want = this.#used + this.waiting + spare;
-    // What is given back may be another member's before the answer comes.
+    // Units that are returned may be another member's before the answer arrives.
     this.#held = Math.min(this.#held, want);
     return want;
   }
 
-  /** The store's answer: how many this member holds, and how many none does. */
+  /** Takes the store's answer: the units that this member holds, and those that no member holds. */
   grant(held: number, unheld: number): void {
     this.#held = held;
     this.#unheld = unheld;
   }
 
-  /** The store doesn't answer, and may have given away what this member held. */
+  /** The store doesn't answer, and may have granted this member's units to others. */
   lost(): void {
     this.#held = 0;
   }
 
-  /** Whether other members may wait for what this one gives back. */
+  /** Whether other members may wait for units that this one returns. */
   get isScarce(): boolean {
     return (this.#unheld ?? 0) < this.max / 4;
   }
@@ -64,7 +64,7 @@ export class HoldLease {
     return this.#used === 0 && this.waiting === 0;
   }
 
-  /** How many no member uses; `undefined` if the store hasn't said. */
+  /** Units that no member uses; `undefined` before the store's first answer. */
   get unused(): number | undefined {
     return this.#unheld === undefined ? undefined : this.#unheld + Math.max(0, this.#held - this.#used);
   }

@@ -3,13 +3,13 @@ import { HoldLease } from './hold-lease.ts';
 
 const maxWaiting = 10_000;
 
-/** One that waits to hold something, until the answer to the next ask. */
+/** A request that waits for a unit, until the next exchange. */
 interface WaitingHold {
   readonly lease: HoldLease;
   readonly settle: (held: boolean) => void;
 }
 
-/** A member's part of limits of so many at a time. */
+/** A member's parts of concurrency limits. */
 export class Holds {
   readonly #leases = new Map<string, HoldLease>();
   #waiting: WaitingHold[] = [];
@@ -19,7 +19,7 @@ export class Holds {
     return this.#leases.size === 0;
   }
 
-  /** Takes one of `max`. A promise: the store has to be asked, by the next ask. */
+  /** Takes a unit of `max`. A promise: the next exchange decides. */
   acquire(id: string, max: number): boolean | Promise<boolean> {
     const lease = this.#leases.get(id) ?? new HoldLease();
     this.#leases.set(id, lease);
@@ -36,19 +36,19 @@ export class Holds {
     });
   }
 
-  /** Gives one back. Returns whether another member may be waiting for it. */
+  /** Returns a unit. Whether another member may be waiting for it. */
   release(id: string): boolean {
     const lease = this.#leases.get(id);
     lease?.release();
     return lease?.isScarce ?? false;
   }
 
-  /** How many no member uses, as far as this one knows. */
+  /** Units that no member uses, as of the last exchange. */
   unused(id: string): number | undefined {
     return this.#leases.get(id)?.unused;
   }
 
-  /** What to ask for, and those that wait for the answer. `parts`: members to reckon with. */
+  /** The holds' part of the next push, and the requests that wait for its answer. `parts`: number of members. */
   ask(parts: number): { readonly holds: Push['holds']; readonly waiting: readonly WaitingHold[] } {
     const waiting = this.#waiting.splice(0);
     const holds = [...this.#leases]
@@ -57,18 +57,18 @@ export class Holds {
     return { holds, waiting };
   }
 
-  /** Takes the store's answer for those that waited for it. */
+  /** Takes the store's answer, and settles the requests that waited for it. */
   granted(holds: Pull['holds'], waiting: readonly WaitingHold[]): void {
     for (const { id, held, unused } of holds) {
       const lease = this.#leases.get(id);
       lease?.grant(held, unused);
-      // What was given back after the ask has to be sent yet.
+      // Units returned since the push still have to be sent.
       if (lease?.isIdle && held === 0) this.#leases.delete(id);
     }
     for (const { lease, settle } of waiting) settle(lease.take());
   }
 
-  /** The store doesn't answer: `take` decides for each of those that wait. */
+  /** The store doesn't answer: `take` decides each waiting request. */
   lost(waiting: readonly WaitingHold[], take: (lease: HoldLease) => boolean): void {
     for (const lease of this.#leases.values()) lease.lost();
     for (const { lease, settle } of waiting) settle(take(lease));

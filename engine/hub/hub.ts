@@ -16,48 +16,48 @@ import { SharedFacts } from './shared-facts.ts';
 import type { Admission, WindowLimit, WindowUse } from './window-lease.ts';
 import { WindowLimits } from './window-limits.ts';
 
-/** How often members exchange, in milliseconds. */
+/** Interval between exchanges, in milliseconds. */
 const tickMs = 200;
-/** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
+/** Deadline of an exchange, in milliseconds, after which the store counts as silent. Longer than the store's `staleMs`. */
 export const exchangeMs = 500;
-/** A store that sees a member so many milliseconds after an exchange has begun notices in time that it is missing: `staleMs` later. */
+/** Longest delay after which the store sees an exchange, in milliseconds, so that it notices a missing member in time. */
 const seenWithinMs = 100;
 /**
- * How long a request waits for a decision near a limit, in milliseconds: usually for one answer, at most for the exchange that is
- * under way and the next one, which asks for it.
+ * How long a request waits for a decision near a limit, in milliseconds: usually for one exchange, at most for the current one and
+ * the next, which carries its request.
  */
 const defaultWaitMs = 2 * exchangeMs + 50;
-/** How long after its start a member waits for the store's first answer before it goes on by its share, in milliseconds. */
+/** Wait for the store's first answer before a new member continues with its share, in milliseconds. */
 const firstAnswerMs = 1_000;
 
 /** Options of a member. */
 interface HubOptions {
   readonly store: HubStore;
-  /** Unique among all members of all times. */
+  /** Unique among all members, past ones included. */
   readonly member: string;
-  /** What the others may know of this member. */
+  /** This member's description, for the others. */
   readonly about?: () => string;
   /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** Whether there is another member to share with; while there isn't, no message is sent. */
+  /** Whether other members exist; without any, no message is sent. */
   readonly isShared?: () => boolean;
   /** How long a request waits for the store, in milliseconds. */
   readonly waitMs?: number;
-  /** The shortest time between two exchanges that requests ask for, in milliseconds; absent: none. Ticks come besides. */
+  /** Shortest time between two exchanges that requests cause, in milliseconds; absent: none. Ticks come in addition. */
   readonly spacingMs?: number;
   /** Called when the store stops answering, and when it answers again. */
   readonly onSilence?: (isSilent: boolean, problem: string) => void;
   /** Called after each answer of the store. */
   readonly onAnswer?: () => void;
-  /** Members to reckon with until the store has said how many there are. */
+  /** Number of members to assume before the store's first answer. */
   readonly expected?: number;
-  /** What happens to limits while the store grants no leases; absent: each member goes on by its share. */
+  /** What happens to limits while the store grants no leases; absent: each member continues with its share. */
   readonly alone?: 'share' | 'refuse' | 'open';
 }
 
 /**
- * A member's view of what all members share. All decisions are local; the store is told, and asked, at each tick. If it doesn't
- * answer, the member goes on by itself.
+ * A member's view of the shared state. All decisions are local; each tick exchanges changes with the store. If it doesn't answer, the
+ * member continues alone.
  */
 export class Hub {
   readonly #options: HubOptions;
@@ -73,19 +73,19 @@ export class Hub {
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
   #isSilent = false;
-  /** Why the last exchange failed; empty: it didn't. */
+  /** Why the last exchange failed; empty if it succeeded. */
   #problem = '';
   #clockOffMs = 0;
   #seconds = 0;
-  /** The store grants no member a lease for a moment. */
+  /** The store was emptied, and grants no leases yet. */
   #isFresh = false;
-  /** Members of which this one takes a share while there are no leases. */
+  /** Number of members among which limits are divided while there are no leases. */
   #parts: number;
   #leaves = false;
-  /** When the last exchange that was answered was begun, or later if its answer was late. */
-  #heardMs: number | undefined;
+  /** Start of the last exchange with an answer, or later if the answer was late. */
+  #answeredMs: number | undefined;
   #startedMs: number | undefined;
-  /** When the last exchange was begun. */
+  /** Start of the last exchange. */
   #exchangedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -116,7 +116,7 @@ export class Hub {
     }, tickMs).unref();
   }
 
-  /** Stops exchanging, after a last exchange. */
+  /** Stops exchanging, after a final exchange. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -125,7 +125,7 @@ export class Hub {
     if (this.#hasWork) await this.tick();
   }
 
-  /** Calls `listener` when a first other member is there to share with. */
+  /** Calls `listener` when the first other member appears. */
   onShared(listener: () => void): void {
     this.#sharingListeners.add(listener);
   }
@@ -153,42 +153,42 @@ export class Hub {
     this.#counters.add(id, by);
   }
 
-  /** A counter of all members: at the last word, with what was added here since. The first call begins to watch it. */
+  /** A shared counter as of the last exchange, plus what was added here since. The first call starts watching it. */
   total(id: string): number {
     return this.#counters.total(id);
   }
 
-  /** Waits until the store has said what these counters are; `undefined`: it has, or it is silent. */
-  heard(ids: readonly string[]): Promise<void> | undefined {
+  /** Waits for the totals of these counters; `undefined`: they are known, or the store is silent. */
+  whenKnown(ids: readonly string[]): Promise<void> | undefined {
     return this.#counters.areKnown(ids) || this.#isSilent ? undefined : this.tick();
   }
 
-  /** `restate` gives what this member has added to counters in all, for a store that has lost everything. */
+  /** `restate` returns all that this member has added to counters, for a store that was emptied. */
   onLoss(restate: Counters['restate']): void {
     this.#counters.restate = restate;
   }
 
   /**
-   * Admits `count` if all members together stay within the limit; `undefined`: they don't. Known at once unless a lease has to be
-   * asked for. If the store is silent, this member's share of the limit decides, as soon as the store must have noticed that.
+   * Admits `count` if all members together stay within the limit; `undefined`: they don't. Decided at once unless a lease has to be
+   * requested. If the store is silent, this member's share decides, once the store must have noticed the silence.
    */
   admit(id: string, limit: WindowLimit, count = 1): Admission | undefined | Promise<Admission | undefined> {
     return this.#windows.admit(id, limit, count);
   }
 
-  /** Counts `by` more, or fewer, than were admitted of a limit. */
+  /** Corrects what was counted of a limit by `by`, which may be negative. */
   correct(id: string, limit: WindowLimit, admission: Admission, by: number): void {
     this.#windows.correct(id, limit, admission, by);
   }
 
-  /** What all members have used of a limit, as far as this one knows; `undefined` if the store hasn't said. */
+  /** All members' use of a limit, as of the last exchange; `undefined` before the store's first answer. */
   usage(id: string, limit: WindowLimit): WindowUse | undefined {
     return this.#windows.usage(id, limit);
   }
 
   /**
-   * Takes one of a limit of so many at a time, to be given back by `release`. Known at once while this member holds more than it
-   * uses. If the store is silent, this member's share of the limit decides.
+   * Takes a unit of a concurrency limit, until `release`. Decided at once while this member has a unit in reserve. If the store is
+   * silent, this member's share decides.
    */
   acquire(id: string, max: number): boolean | Promise<boolean> {
     const held = this.#holds.acquire(id, max);
@@ -196,18 +196,18 @@ export class Hub {
     return held;
   }
 
-  /** Gives one back that was acquired. */
+  /** Returns a unit that was acquired. */
   release(id: string): void {
     if (this.#holds.release(id)) void this.#flush(false);
   }
 
-  /** How many of a limit at a time no member uses, as far as this one knows. */
+  /** Units of a concurrency limit that no member uses, as of the last exchange. */
   unused(id: string): number | undefined {
     return this.#holds.unused(id);
   }
 
   /**
-   * Claims what one member has at a time, for at most `forMs`. Resolves with its release, or with `undefined` while another member
+   * Claims an id that one member has at a time, for at most `forMs`. Resolves with its release, or with `undefined` while another member
    * has it. Returns `undefined` if there is no store to ask; if it stops answering, each member has the claim.
    */
   claim(id: string, forMs: number): Promise<(() => void) | undefined> | undefined {
@@ -229,7 +229,7 @@ export class Hub {
     return release;
   }
 
-  /** Keeps a sealed value for all members; sent at once. Too long a one is left out. */
+  /** Stores a sealed value for all members; sent at once. One that is too long is left out. */
   putBlob(name: string, value: string, forMs: number): void {
     if (value.length <= maxBlob && name.length <= maxId) this.#options.store.putBlob({ name, value, forMs });
   }
@@ -248,29 +248,29 @@ export class Hub {
     return values && valuesOf(values);
   }
 
-  /** Whether the store answers, how long that took, how many members there are, and how limits were decided. */
+  /** The state of the store, and how limits were decided. */
   get figures() {
     return {
-      isUp: this.#heardMs !== undefined && !this.#isSilent,
+      isUp: this.#answeredMs !== undefined && !this.#isSilent,
       /** Why it doesn't answer; empty if it does. */
       problem: this.#problem,
-      /** How far this machine's clock is ahead of the store's. */
+      /** This machine's clock ahead of the store's. */
       clockOffSeconds: this.#clockOffMs / 1_000,
       seconds: this.#seconds,
       members: this.#members.length,
-      /** Blocks of limits that were granted. */
+      /** Number of granted blocks. */
       leases: this.#windows.granted,
-      /** Requests that were admitted without one. */
+      /** Requests that were admitted without a lease. */
       byShare: this.#windows.byShare,
     };
   }
 
-  /** All members at the last word, this one included. */
+  /** All members as of the last exchange, this one included. */
   get members(): Pull['members'] {
     return this.#members;
   }
 
-  /** Whether there is another member to share with. */
+  /** Whether other members exist. */
   get isShared(): boolean {
     return this.#options.isShared?.() ?? true;
   }
@@ -279,21 +279,21 @@ export class Hub {
     return this.isShared || !this.#holds.isEmpty || this.#windows.isAwaited;
   }
 
-  /** When this member may go on by its share: the store has noticed then that it is missing, and keeps that from the others. */
+  /** Time until this member may use its share: the store has noticed its absence then, and withholds that share from the others. */
   #aloneInMs(nowMs: number): number {
-    if (this.#heardMs !== undefined) return this.#heardMs + exchangeMs - nowMs;
+    if (this.#answeredMs !== undefined) return this.#answeredMs + exchangeMs - nowMs;
     // The first answer may be slow: a connection is made, and code is compiled.
     return this.#startedMs === undefined ? 0 : this.#startedMs + firstAnswerMs - nowMs;
   }
 
-  /** What limits grant while there are no leases. */
+  /** Decides a limit while there are no leases. */
   #alone<T>(share: () => T, open: T): T | undefined {
     const { alone = 'share' } = this.#options;
     if (alone === 'refuse') return undefined;
     return alone === 'share' ? share() : open;
   }
 
-  /** One exchange at a time: calls that come meanwhile share the next one. */
+  /** One exchange at a time: calls during it share the next one. */
   #flush(isTick: boolean): Promise<void> {
     if (!this.#exchange) {
       const spacing = isTick ? undefined : this.#spacing();
@@ -310,7 +310,7 @@ export class Hub {
     return this.#again;
   }
 
-  /** Waits until the next exchange may begin; `undefined`: it may now. So their number doesn't grow with that of requests. */
+  /** Waits until the next exchange may start; `undefined`: it may now. Bounds the exchanges per second. */
   #spacing(): Promise<void> | undefined {
     const { spacingMs = 0, nowMs } = this.#options;
     const waitMs = (this.#exchangedMs ?? Number.NEGATIVE_INFINITY) + spacingMs - nowMs();
@@ -321,8 +321,8 @@ export class Hub {
     const { store, nowMs } = this.#options;
     const { windows, asked } = this.#windows.asks(isTick);
     const asking = this.#holds.ask(this.#parts);
-    const begunMs = nowMs();
-    this.#exchangedMs = begunMs;
+    const startedMs = nowMs();
+    this.#exchangedMs = startedMs;
     const { facts, sent } = this.#facts.compose();
     const push = this.#compose({ facts, windows, holds: asking.holds });
     let problem = `it does not answer within ${exchangeMs} ms`;
@@ -338,9 +338,9 @@ export class Hub {
       this.#windows.failed(asked);
       return;
     }
-    // The store may have seen this member as late as its answer came, and misses it that much later.
-    this.#heardMs = Math.max(begunMs, nowMs() - seenWithinMs);
-    this.#seconds = (nowMs() - begunMs) / 1_000;
+    // The store may have seen this member only when it answered, and notices its absence that much later.
+    this.#answeredMs = Math.max(startedMs, nowMs() - seenWithinMs);
+    this.#seconds = (nowMs() - startedMs) / 1_000;
     sent();
     if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver();
     this.#epoch = pull.epoch;
@@ -348,12 +348,12 @@ export class Hub {
     this.#members = pull.members;
     this.#clockOffMs = pull.clockOffMs ?? 0;
     this.#isFresh = pull.isFresh ?? false;
-    // After a loss, not all members have been heard of yet.
+    // An emptied store doesn't know all members yet.
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
-    this.#counters.heard(pull);
+    this.#counters.receive(pull);
     this.#windows.answered(pull.windows, asked);
     this.#holds.granted(pull.holds, asking.waiting);
-    this.#facts.heard(pull.facts);
+    this.#facts.receive(pull.facts);
     this.#options.onAnswer?.();
   }
 
@@ -375,10 +375,10 @@ export class Hub {
     return this.#alone(() => lease.takeShare(this.#parts), true) ?? false;
   }
 
-  /** The store has lost everything: it is told anew what holds. */
+  /** The store was emptied: everything is published again. */
   #startOver(): void {
     this.#facts.lost();
-    // The others get leases a while after the loss, whether or not this member has been heard.
+    // The others get leases soon after the loss, whether or not this member has reported.
     if (this.#windows.lost()) void this.#flush(false);
     this.#counters.lost();
   }

@@ -1,6 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { BlobJournal } from './blob-journal.ts';
-import type { Blob, BlobValues, Fact, HoldAsk, HubStore, Pull, Push, WindowAsk, WindowGrant } from './contract.ts';
+import type {
+  Blob,
+  BlobValues,
+  Fact,
+  HoldRequest,
+  HubStore,
+  Pull,
+  Push,
+  WindowGrant,
+  WindowRequest,
+} from './contract.ts';
 import { maxPerMessage } from './contract.ts';
 import { FactBook } from './facts.ts';
 import { Window } from './window.ts';
@@ -8,9 +18,9 @@ import { Window } from './window.ts';
 /** Options of a store in memory. */
 interface MemoryStoreOptions {
   readonly nowMs: () => number;
-  /** Names the store's life; another one after it has lost everything. */
+  /** Identifies this instance of the store. */
   readonly epoch: string;
-  /** After so many milliseconds without a push, a member counts as gone. */
+  /** Time without a push after which a member counts as gone, in milliseconds. */
   readonly memberMs?: number;
   /** Characters of all blobs. */
   readonly blobCharacters?: number;
@@ -19,7 +29,7 @@ interface MemoryStoreOptions {
 }
 
 /**
- * After so many milliseconds without a push, a member may have gone on by its share of each limit, which the others don't get then.
+ * Time without a push after which a member may be using its share of each limit, which the others don't get then, in milliseconds.
  * Members push more often, and count the store as silent later.
  */
 const staleMs = 400;
@@ -37,10 +47,10 @@ const blobOverhead = 300;
 interface Member {
   about: string;
   seenMs: number;
-  /** Its last batch that was applied. */
+  /** Number of its last applied batch. */
   applied: number;
-  /** Members there were when it was answered last: it takes one part of so many while it is cut off. */
-  told: number;
+  /** Number of members in its last answer: its share while it is cut off is one part of these. */
+  parts: number;
 }
 
 interface SharedFact {
@@ -51,7 +61,7 @@ interface SharedFact {
   readonly by: string;
 }
 
-/** What members share, in this process's memory. Everything is bounded. */
+/** A store in this process's memory. Everything is bounded. */
 export class MemoryStore implements HubStore {
   readonly #options: MemoryStoreOptions;
   readonly #members = new Map<string, Member>();
@@ -82,7 +92,7 @@ export class MemoryStore implements HubStore {
     const known = push.epoch === epoch ? push.version : 0;
     const newer = this.#facts.live(nowMs).filter(({ version }) => version > known);
     const sent = newer.slice(0, maxPerMessage);
-    member.told = this.#members.size;
+    member.parts = this.#members.size;
     const holds = push.holds.map((ask) => this.#hold(ask, push.member));
     if (push.leaves) this.leave(push.member);
     return Promise.resolve({
@@ -118,7 +128,7 @@ export class MemoryStore implements HubStore {
     );
   }
 
-  /** Forgets a member and what it holds; what it has counted stays. */
+  /** Forgets a member and its holds; its counts stay. */
   leave(name: string): void {
     this.#members.delete(name);
     for (const [id, held] of this.#holds) {
@@ -128,7 +138,7 @@ export class MemoryStore implements HubStore {
   }
 
   #member({ member: name, about }: Push, nowMs: number): Member {
-    const member = this.#members.get(name) ?? { about, seenMs: nowMs, applied: 0, told: 1 };
+    const member = this.#members.get(name) ?? { about, seenMs: nowMs, applied: 0, parts: 1 };
     member.about = about;
     member.seenMs = nowMs;
     if (this.#members.size < maxMembers || this.#members.has(name)) this.#members.set(name, member);
@@ -154,7 +164,7 @@ export class MemoryStore implements HubStore {
     }
   }
 
-  #grant({ id, max, windowMs, want, back, unleased }: WindowAsk, nowMs: number): WindowGrant {
+  #grant({ id, max, windowMs, want, back, unleased }: WindowRequest, nowMs: number): WindowGrant {
     // Another window is another limit: its slots can't be compared.
     const name = `${windowMs} ${id}`;
     const window = this.#windows.get(name) ?? new Window(windowMs);
@@ -165,14 +175,14 @@ export class MemoryStore implements HubStore {
     return { id, granted, slot: window.add(nowMs, granted), used: window.ages(nowMs) };
   }
 
-  /** What is left of a limit without the shares of members that the store doesn't hear of. */
+  /** The part of a limit that remains without the shares of silent members. */
   #present(nowMs: number): number {
     let present = 1;
-    for (const { seenMs, told } of this.#members.values()) if (seenMs < nowMs - staleMs) present -= 1 / told;
+    for (const { seenMs, parts } of this.#members.values()) if (seenMs < nowMs - staleMs) present -= 1 / parts;
     return Math.max(0, present);
   }
 
-  #hold({ id, max, want }: HoldAsk, member: string): Pull['holds'][number] {
+  #hold({ id, max, want }: HoldRequest, member: string): Pull['holds'][number] {
     const known = this.#holds.get(id) ?? new Map<string, number>();
     known.delete(member);
     const others = [...known.values()].reduce((sum, count) => sum + count, 0);

@@ -48,7 +48,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   const connected = (): void => {
     lost = undefined;
   };
-  /** Says why there is no connection, rather than that there is none. */
+  /** Reports the cause of a missing connection. */
   const explained = <T>(sent: Promise<T>): Promise<T> =>
     sent.catch((error: unknown) => {
       const isWithout = error instanceof ClientOfflineError || error instanceof ClientClosedError;

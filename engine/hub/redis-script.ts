@@ -3,12 +3,12 @@
  * come first; without it, limits alone, on another node of a cluster. It uses few commands, which are all that an account needs.
  */
 
-/** After so many milliseconds without a push, a member may go on by its share of each limit, which the others don't get then. */
+/** Time without a push after which a member may be using its share of each limit, which the others don't get then, in milliseconds. */
 const staleMs = 400;
 /**
- * How long members have after a loss to say what they had admitted, in milliseconds: no lease is granted before. Twice as long as a
- * member's longest pause between two tries, its wait for the next tick, and the try itself. A store that no member knew before has
- * lost nothing, and grants leases at once; of a loss, the first member that knew it before says so, within a tick.
+ * How long members have to report what they admitted after the store was emptied, in milliseconds: no lease is granted before. Twice a
+ * member's longest pause between two tries, its wait for the next tick, and the try itself. A store that no member knew before has lost
+ * nothing, and grants leases at once; the first member that knew it before reveals a loss, within a tick.
  */
 const freshMs = 3_000;
 /** Longer than blobs live: a full store drops those first. */
@@ -20,7 +20,7 @@ const sumsMs = 66 * 86_400_000;
 const maxFacts = 10_000;
 const maxMembers = 1_000;
 
-/** Facts per answer; what is left over follows at the next exchange. */
+/** Facts per answer; the rest follows at the next exchange. */
 const maxNewer = 1_000;
 
 export const script = `
@@ -39,7 +39,7 @@ if q.base then
     epoch, born, version = q.epoch, now, 0
     redis.call('HSET', KEYS[1], 'e', epoch, 'b', born, 'n', version)
   end
-  -- The member doesn't know of the loss yet, and tells then what it has admitted.
+  -- The member doesn't know of the loss yet; after this answer it reports what it has admitted.
   lost = q.known ~= '' and q.known ~= epoch
   if lost and not known.l then redis.call('HSET', KEYS[1], 'l', 1) end
   fresh = (lost or known.l) and now < born + ${freshMs}
@@ -55,7 +55,7 @@ if q.base then
   end
   if version > before then redis.call('HSET', KEYS[1], 'n', version) end
   local since = q.known == epoch and q.version or 0
-  local told = version
+  local sent = version
   if version > since then
     local newer, count = {}, 0
     local all = redis.call('HGETALL', KEYS[2])
@@ -73,7 +73,7 @@ if q.base then
       local f = newer[i]
       if f[5] ~= q.member then table.insert(out[5], {f[2], f[3], f[4]}) end
     end
-    if #newer > ${maxNewer} then told = newer[${maxNewer}][1] end
+    if #newer > ${maxNewer} then sent = newer[${maxNewer}][1] end
   end
 
   present = 1
@@ -111,7 +111,7 @@ if q.base then
   end
   redis.call('PEXPIRE', KEYS[1], ${sumsMs})
   for i = 2, 3 do redis.call('PEXPIRE', KEYS[i], ${keptMs}) end
-  out[1], out[2], out[4] = epoch, told, applied
+  out[1], out[2], out[4] = epoch, sent, applied
   out[3] = (fresh and 'fresh' or 'settled') .. ' ' .. present .. ' ' .. string.format('%.0f', now)
 end
 

@@ -20,29 +20,29 @@ import { storeProblem } from './store-problem.ts';
 
 /** Options of a store that several machines use. */
 interface RedisStoreOptions extends StoreAddress {
-  /** Tells fleets in one store apart. */
+  /** Distinguishes the fleets in one store. */
   readonly name: string;
-  /** Seals facts, and names all that is named after something of the configuration. */
+  /** Seals facts, and hashes names that come from the configuration. */
   readonly sealer: Sealer;
   readonly nowMs: () => number;
   /** The machine's clock, in milliseconds since 1970. */
   readonly wallMs: () => number;
-  /** After so many milliseconds without a push, a member counts as gone. */
+  /** Time without a push after which a member counts as gone, in milliseconds. */
   readonly memberMs?: number;
-  /** Called when the store fails, when it answers again, and when it has lost everything; `problem` says why it fails. */
+  /** Called when the store fails, answers again, or was emptied; `problem`: why it fails. */
   readonly onChange?: (change: StoreChange) => void;
 }
 
-/** What has changed about a store. */
+/** A change of the store's state. */
 export type StoreChange = { readonly type: 'up' | 'emptied' } | { readonly type: 'down'; readonly problem: string };
 
 const defaultMemberMs = 5_000;
-/** A store that takes longer, in milliseconds, has failed. Shorter than members wait for it. */
+/** Deadline of an exchange, in milliseconds. Shorter than members wait for it. */
 const exchangeMs = 250;
-/** A store that has failed is left alone for so long before it is tried again, in milliseconds; doubled up to the longest. */
+/** Pause before a failed store is tried again, in milliseconds; doubled up to the longest. */
 const firstPauseMs = 200;
 const longestPauseMs = 1_000;
-/** How long a read may take, in milliseconds: without a connection, it would never end. */
+/** Deadline of a read, in milliseconds: without a connection, it would never end. */
 const readMs = 1_000;
 /** Longest value of a blob, in characters: 64 KiB and what sealing adds. */
 const maxBlob = 90_000;
@@ -66,8 +66,8 @@ const sealedFact = reader(Type.Tuple([Type.String(), Type.String()]));
 const sha = createHash('sha1').update(script).digest('hex');
 
 /**
- * A store in Valkey or Redis, for the members of several machines. It never waits for long: what takes longer than its deadline has
- * failed, and a store that has failed is tried again at intervals, by one call at a time.
+ * A store in Valkey or Redis, for the members of several machines. Each call has a deadline; a failed store is tried again at
+ * intervals, by one call at a time.
  */
 export class RedisStore implements HubStore {
   readonly #options: RedisStoreOptions;
@@ -76,7 +76,7 @@ export class RedisStore implements HubStore {
   #failures = 0;
   #retryMs = 0;
   #problem = '';
-  /** It has been said why the store fails, and not only that it is silent. */
+  /** The cause of the failure has been reported, not just the silence. */
   #isExplained = false;
 
   constructor(options: RedisStoreOptions) {
@@ -97,7 +97,7 @@ export class RedisStore implements HubStore {
     if (value.length > maxBlob || forMs <= 0) return;
     const key = this.#blobKey(name);
     const command = ['SET', key, value, 'PX', String(Math.ceil(forMs))];
-    // A store that is full refuses it; then it is as if it had expired.
+    // A full store refuses it, which counts as expired.
     if (this.#isOpen) this.#link.then(({ send }) => send(key, command)).catch(() => undefined);
   }
 
@@ -143,7 +143,7 @@ export class RedisStore implements HubStore {
       if (isBack) onChange?.({ type: 'up' });
       return answer;
     }
-    // Another call has given up this connection, and has reported why.
+    // Another call has closed this connection, and has reported why.
     if (link !== this.#link) throw new Error(this.#problem);
     this.#failures += 1;
     this.#retryMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 1));
@@ -151,11 +151,11 @@ export class RedisStore implements HubStore {
       problem ??
       `it does not answer within ${withinMs} ms: look at its load, the network, and whether its port has TLS`;
     if (this.#failures === 1) this.#isExplained = false;
-    // Nor does a connection that isn't made in time explain anything: what the store says once it answers is the cause.
+    // A connection that isn't made in time explains nothing either: the store's own error is the cause.
     const explains = problem !== undefined && !problem.startsWith('it does not answer') && !this.#isExplained;
     if (this.#failures === 1 || explains) onChange?.({ type: 'down', problem: this.#problem });
     this.#isExplained ||= explains;
-    // The other end may be gone, or sends what never ends.
+    // The other end may be gone, or its answer may never end.
     if (problem === undefined) this.#renewLink();
     throw new Error(this.#problem);
   }
@@ -177,7 +177,7 @@ export class RedisStore implements HubStore {
       ask: [max, want],
     }));
     if (!link.isSpread) return this.#run(link, base, windows, holds);
-    // A call touches one node: limits follow, with what the first has said.
+    // A call touches one node: limits follow, with the state from the first answer.
     const reply = await this.#run(link, base, [], []);
     const [state = '', present = '1'] = reply[2].split(' ');
     const isLost = push.epoch !== '' && push.epoch !== reply[0];
@@ -229,11 +229,11 @@ export class RedisStore implements HubStore {
   async #run(
     { send }: StoreLink,
     { keys, query }: { readonly keys: readonly string[]; readonly query: object },
-    windows: readonly LimitAsk[],
-    holds: readonly LimitAsk[],
+    windows: readonly LimitRequest[],
+    holds: readonly LimitRequest[],
   ): Promise<Reply> {
     const all = [...keys, ...[...windows, ...holds].map(({ key }) => key)];
-    const numbered = (asks: readonly LimitAsk[], from: number) =>
+    const numbered = (asks: readonly LimitRequest[], from: number) =>
       asks.map(({ ask }, index) => [from + index + 1, ...ask]);
     const asked = {
       ...query,
@@ -287,7 +287,7 @@ export class RedisStore implements HubStore {
     return this.#options.sealer.nameOf(id);
   }
 
-  /** What is behind the name is in a hash tag of its own, so that limits spread over a cluster. */
+  /** Each limit has its own hash tag, so that limits spread over a cluster. */
   #key(rest: string): string {
     return `sy:{${this.#options.name}:${rest}}`;
   }
@@ -297,8 +297,8 @@ export class RedisStore implements HubStore {
   }
 }
 
-/** A limit's key, and what is asked of it. */
-interface LimitAsk {
+/** A limit's key, and the request for it. */
+interface LimitRequest {
   readonly key: string;
   readonly ask: readonly unknown[];
 }

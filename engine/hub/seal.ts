@@ -1,19 +1,19 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** A blob to look for: its name, and how to read what is found by it. */
+/** A blob to look up: its name, and the function that opens its value. */
 interface Lookup {
   readonly name: string;
-  /** `undefined` if the value isn't what was sealed by this name. */
+  /** `undefined` if the value wasn't sealed under this name. */
   readonly open: (value: string) => string | undefined;
 }
 
-/** Names and seals blobs. Names reveal nothing of what they are made of. */
+/** Names and seals blobs. Names reveal nothing of their plain names. */
 export interface Sealer {
   readonly seal: (name: string, text: string) => { readonly name: string; readonly value: string };
-  /** What a plain name is called. */
+  /** The name under which a plain name is stored. */
   readonly nameOf: (name: string) => string;
-  /** Opens what was sealed by a name, with any of the keys. */
+  /** Opens a value that was sealed under a name, with any of the keys. */
   readonly open: (name: string, value: string) => string | undefined;
   /** One look-up per key. */
   readonly lookups: (name: string) => readonly Lookup[];
@@ -21,7 +21,7 @@ export interface Sealer {
 
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Texts that are longer when they are opened, in bytes, are refused. */
+/** Longest opened text, in bytes. */
 const maxTextBytes = 8 << 20;
 
 /** Seals with AES-256-GCM under the first of the keys (32 bytes each), and opens with all of them. */

@@ -3,7 +3,7 @@ import { FactBook, type KnownFact } from './facts.ts';
 
 const maxFacts = 10_000;
 
-/** What members publish with a time to live, as one member knows it. */
+/** The shared facts, as one member knows them. */
 export class SharedFacts {
   readonly #nowMs: () => number;
   readonly #known = new FactBook<KnownFact>(maxFacts);
@@ -30,7 +30,7 @@ export class SharedFacts {
     this.#listeners.add(listener);
   }
 
-  /** The facts of a message to the store. `sent` must be called once it has them. */
+  /** The facts of the next push. Call `sent` once the store has them. */
   compose(): { readonly facts: Fact[]; readonly sent: () => void } {
     const nowMs = this.#nowMs();
     for (const [id, { expiresMs }] of this.#unpublished) if (expiresMs <= nowMs) this.#unpublished.delete(id);
@@ -43,8 +43,8 @@ export class SharedFacts {
     };
   }
 
-  /** Takes what other members have published. */
-  heard(facts: readonly Fact[]): void {
+  /** Takes facts of other members. */
+  receive(facts: readonly Fact[]): void {
     const nowMs = this.#nowMs();
     for (const { id, value, forMs } of facts) {
       if (!this.#known.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
@@ -53,7 +53,7 @@ export class SharedFacts {
     }
   }
 
-  /** The store has lost everything: all that holds is published again. */
+  /** The store was emptied: all live facts are published again. */
   lost(): void {
     for (const fact of this.#known.live(this.#nowMs())) this.#unpublished.set(fact.id, fact);
   }

@@ -1,79 +1,79 @@
-import type { WindowAsk, WindowGrant } from './contract.ts';
+import type { WindowGrant, WindowRequest } from './contract.ts';
 import { countedUntilMs, slotMs, stillCounted, Window } from './window.ts';
 
-/** A limit of so many in any window of so many milliseconds. */
+/** A rate limit: at most `max` in any window of `windowMs`. */
 export interface WindowLimit {
   readonly max: number;
   readonly windowMs: number;
 }
 
-/** Part of the limit that this member may use for a while. */
+/** A part of the limit that this member may use until `untilMs`. */
 interface Block {
   readonly slot: number;
   readonly untilMs: number;
   left: number;
 }
 
-/** What the store said last. */
-interface LastWord {
+/** The store's last answer. */
+interface LastAnswer {
   readonly atMs: number;
   readonly used: WindowGrant['used'];
   readonly members: number;
 }
 
-/** What all members have used of a limit, as far as is known. */
+/** All members' known use of a limit. */
 export interface WindowUse {
   readonly used: number;
-  /** Milliseconds until so many are used at most, if no more come. */
+  /** Milliseconds until the use has dropped to `most`, without further requests. */
   readonly waitMs: (most: number) => number;
 }
 
-/** What was admitted: the slot that it is counted in; `undefined`: it was admitted without a lease. */
+/** An admission: the slot that counts it; `undefined`: admitted without a lease. */
 export interface Admission {
   readonly slot: number | undefined;
 }
 
-/** An ask whose answer hasn't come yet. */
-interface OpenAsk {
+/** A request that the store hasn't answered. */
+interface OpenRequest {
   readonly atMs: number;
   readonly want: number;
   readonly back: readonly (readonly [slot: number, count: number])[];
-  /** Admitted without a lease, which is part of `seed` if there is one. */
+  /** Admitted without a lease; part of `seed` if that is present. */
   readonly unleased: number;
   readonly seed: readonly (readonly [age: number, count: number])[] | undefined;
 }
 
-/** Ticks whose demand is at hand where there is plenty: longer than a store that hangs goes unnoticed. */
+/** Number of ticks whose demand is leased ahead where the limit allows it: longer than a hanging store goes unnoticed. */
 const ticksAhead = 3;
-/** The part of what is left of a limit that one member may take ahead. */
+/** The part of a limit's rest that one member may lease ahead. */
 const aheadShare = 0.25;
 /** Weight of the newest tick in the expected demand. */
 const weight = 0.5;
 
 /**
- * A member's part of a limit of all members. It is taken from the store in blocks ahead of need, used without a call, and what
- * isn't used within a sixtieth of the window goes back. So the members together never admit more than the limit in any window.
+ * A member's part of a rate limit. Blocks are leased ahead of need and used without a call; what isn't used within a sixtieth of the
+ * window is returned. So the members together never admit more than the limit in any window.
  */
 export class WindowLease {
   readonly #id: string;
   readonly #limit: WindowLimit;
   #blocks: readonly Block[] = [];
   #back: [slot: number, count: number][] = [];
-  /** Admitted without a lease since the last word. */
+  /** Admitted without a lease since the last answer. */
   #unleased: Window;
   #unreported = 0;
-  /** Admitted by this member: what a store that has lost everything is told. */
+  /** Admitted by this member, for a store that was emptied. */
   readonly #own: Window;
   #isSeeding = false;
-  /** Asked for since the last tick, and expected per tick. */
+  /** Demand since the last tick, and expected per tick. */
   #asked = 0;
   #expected = 0;
-  /** When it was asked for last. */
+  /** Time of the last demand. */
   #askedMs = 0;
-  /** What the last ask was made of, until its answer. */
-  #open: OpenAsk | undefined;
-  #last: LastWord | undefined;
-  /** The store has nothing left before. */
+  /** The request that is open. */
+  #open: OpenRequest | undefined;
+  #last: LastAnswer | undefined;
+  /** The limit is used up until then. */
   #refusedUntilMs = 0;
 
   constructor(id: string, limit: WindowLimit) {
@@ -83,33 +83,33 @@ export class WindowLease {
     this.#own = new Window(limit.windowMs);
   }
 
-  /** Admits so many if the blocks at hand allow it. */
+  /** Admits `count` if the leased blocks allow it. */
   take(nowMs: number, count: number): Admission | undefined {
     this.#asked += count;
     this.#askedMs = nowMs;
     return this.#use(nowMs, count);
   }
 
-  /** Admits so many that have waited for a grant: they were counted when they asked. */
+  /** Admits `count` that have waited for a grant: their demand is counted already. */
   takeGranted(nowMs: number, count: number): Admission | undefined {
     return this.#use(nowMs, count);
   }
 
-  /** Counts more or fewer than were admitted. Of what was admitted without a lease, nothing is given back. */
+  /** Corrects the count of an admission by `by`. What was admitted without a lease isn't returned. */
   correct(nowMs: number, { slot }: Admission, by: number): void {
     if (by < 0 && slot !== undefined) this.#giveBack(slot, -by);
     else if (by > 0) this.#addUnleased(nowMs, by);
   }
 
-  /** Whether it is known that asking is useless now. */
+  /** Whether the limit is known to be used up. */
   isUsedUp(nowMs: number): boolean {
     return nowMs < this.#refusedUntilMs;
   }
 
   /**
-   * Admits so many without the store, by this member's share of what was left at the last word: members that are cut off admit
-   * together what the limit allows, and at most one share more, since they don't know what others got after that word. Without a
-   * word on this limit, what the others have used is unknown, and the share is that of the whole limit among `members`.
+   * Admits `count` without the store, within this member's share of the rest as of the last answer. Members that are cut off together
+   * admit what the limit allows, plus at most one share, since they don't know what others got after that answer. Without an answer for
+   * this limit, the others' use is unknown, and the share is the limit divided by `members`.
    */
   takeShare(nowMs: number, members: number, count: number): Admission | undefined {
     const { max, windowMs } = this.#limit;
@@ -120,7 +120,7 @@ export class WindowLease {
     return { slot: undefined };
   }
 
-  /** What all members have used: what the store has counted, without what this one has at hand. */
+  /** All members' use: the store's count, without this member's unused blocks. */
   use(nowMs: number): WindowUse | undefined {
     const last = this.#last;
     if (!last) return undefined;
@@ -134,8 +134,8 @@ export class WindowLease {
     };
   }
 
-  /** What to ask of the store now, with `waiting` more that need a grant; `undefined`: nothing. */
-  ask(nowMs: number, waiting: number, isTick: boolean): WindowAsk | undefined {
+  /** The next request to the store, with `waiting` more that need a grant; `undefined`: none is needed. */
+  ask(nowMs: number, waiting: number, isTick: boolean): WindowRequest | undefined {
     if (this.#open) return undefined;
     this.#expire(nowMs);
     if (isTick) {
@@ -145,7 +145,7 @@ export class WindowLease {
     }
     const left = this.#blocks.reduce((sum, block) => sum + block.left, 0);
     const want = this.isUsedUp(nowMs) ? 0 : Math.max(0, Math.ceil(this.#ahead(nowMs)) + waiting - left);
-    // While it is in use, the store's word is kept fresh: it is what a share is of.
+    // While the limit is in use, the last answer is kept fresh: shares are computed from it.
     if (want === 0 && !this.#isActive(nowMs) && this.#back.length === 0 && this.#unreported === 0) return undefined;
     const back = this.#back.slice(0, 128);
     const unleased = this.#unreported;
@@ -163,7 +163,7 @@ export class WindowLease {
     };
   }
 
-  /** What to have at hand: the demand of a tick, and of some more where others don't need it. */
+  /** How much to lease: the demand of a tick, and of further ticks where others don't need it. */
   #ahead(nowMs: number): number {
     const { max, windowMs } = this.#limit;
     const last = this.#last;
@@ -173,7 +173,7 @@ export class WindowLease {
     return Math.max(this.#expected, Math.min(ticksAhead * this.#expected, spare));
   }
 
-  /** Takes the store's answer to the last ask. `isFresh`: the store doesn't know yet what the members have admitted. */
+  /** Takes the store's answer to the open request. `isFresh`: the store doesn't know yet what the members have admitted. */
   grant({ granted, slot, used }: WindowGrant, members: number, nowMs: number, isFresh: boolean): void {
     const open = this.#open;
     if (!open) return;
@@ -183,15 +183,15 @@ export class WindowLease {
     this.#unreported -= open.unleased;
     if (isFresh) return;
     this.#last = { atMs: open.atMs, used, members: Math.max(1, members) };
-    // From now on the store has counted them.
+    // The store has counted them now.
     if (this.#unreported === 0) this.#unleased = new Window(this.#limit.windowMs);
     const life = slotMs(this.#limit.windowMs);
-    // The store took it after it was asked, so that counting from the ask is on the safe side.
+    // The store granted it after the request was sent, so counting from the request is on the safe side.
     if (granted > 0) this.#blocks = [...this.#blocks, { slot, untilMs: open.atMs + life, left: granted }];
     else if (open.want > 0) this.#refusedUntilMs = nowMs + life / 2;
   }
 
-  /** The last ask got no answer. What it gave back is given up, since it may have arrived. */
+  /** The open request got no answer. What it returned is given up, since it may have arrived. */
   failed(): void {
     const open = this.#open;
     if (!open) return;
@@ -201,7 +201,7 @@ export class WindowLease {
     if (open.seed) this.#unreported -= open.unleased;
   }
 
-  /** The store has lost everything: it is told what this member admitted. What is held isn't counted any more. */
+  /** The store was emptied: this member reports what it admitted. Its blocks are no longer counted. */
   lost(): void {
     this.#blocks = [];
     this.#back = [];
@@ -209,16 +209,16 @@ export class WindowLease {
     this.#refusedUntilMs = 0;
   }
 
-  /** Gives all back that is at hand. */
+  /** Returns all unused blocks. */
   giveUp(): void {
     for (const { slot, left } of this.#blocks) if (left > 0) this.#giveBack(slot, left);
     this.#blocks = [];
   }
 
-  /** What an open ask gives back already stays as it is. */
+  /** Leaves what the open request returns as it is. */
   #giveBack(slot: number, count: number): void {
-    const told = this.#open?.back.length ?? 0;
-    const known = this.#back.findIndex(([of], index) => index >= told && of === slot);
+    const sent = this.#open?.back.length ?? 0;
+    const known = this.#back.findIndex(([of], index) => index >= sent && of === slot);
     const before = this.#back[known];
     if (before) this.#back[known] = [slot, before[1] + count];
     else this.#back.push([slot, count]);

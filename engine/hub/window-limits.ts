@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
-import { maxPerMessage, type Pull, type WindowAsk } from './contract.ts';
+import { maxPerMessage, type Pull, type WindowRequest } from './contract.ts';
 import { type Admission, WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
 
-/** A timer may fire so many milliseconds before its time. */
+/** How early a timer may fire, in milliseconds. */
 const earlyMs = 1;
 
 const maxLimits = 10_000;
 const maxWaiting = 10_000;
 
-/** What a member knows of the store, as far as limits depend on it. */
+/** The state of the store, as limits need it. */
 interface StoreView {
   readonly isSilent: () => boolean;
-  /** The store grants no member a lease for a moment. */
+  /** The store was emptied, and grants no leases yet. */
   readonly isFresh: () => boolean;
-  /** Members of which this one takes a share while there are no leases. */
+  /** Number of members among which limits are divided while there are no leases. */
   readonly parts: () => number;
-  /** When this member may go on by its share, in milliseconds. */
+  /** Time until this member may use its share, in milliseconds. */
   readonly aloneInMs: (nowMs: number) => number;
-  /** What is granted while there are no leases: `share`, `open`, or nothing. */
+  /** The decision while there are no leases: `share`, `open`, or none. */
   readonly alone: <T>(share: () => T, open: T) => T | undefined;
 }
 
@@ -37,17 +37,17 @@ interface Waiting {
   readonly settle: (admitted: Admission | undefined) => void;
 }
 
-/** The leases of one ask, by id. */
+/** The leases of one push, by id. */
 type Asked = ReadonlyMap<string, WindowLease>;
 
-/** A member's part of limits per window. */
+/** A member's parts of rate limits. */
 export class WindowLimits {
   readonly #options: WindowLimitsOptions;
   readonly #leases = new LRUCache<string, WindowLease>({ max: maxLimits });
   #waiting: Waiting[] = [];
-  /** Blocks of limits that were granted. */
+  /** Number of granted blocks. */
   granted = 0;
-  /** Requests that were admitted without one. */
+  /** Requests that were admitted without a lease. */
   byShare = 0;
 
   constructor(options: WindowLimitsOptions) {
@@ -60,8 +60,8 @@ export class WindowLimits {
   }
 
   /**
-   * Admits `count` if all members together stay within the limit; `undefined`: they don't. Known at once unless a lease has to be
-   * asked for. If the store is silent, this member's share of the limit decides, as soon as the store must have noticed that.
+   * Admits `count` if all members together stay within the limit; `undefined`: they don't. Decided at once unless a lease has to be
+   * requested. If the store is silent, this member's share decides, once the store must have noticed the silence.
    */
   admit(id: string, limit: WindowLimit, count: number): Admission | undefined | Promise<Admission | undefined> {
     const { view, waitMs, ask } = this.#options;
@@ -86,7 +86,7 @@ export class WindowLimits {
         if (!this.#waiting.includes(waiting)) return;
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
-        // Whether the store is known to be silent or just slow: no answer has come, which would have granted or refused.
+        // Silent or just slow: an answer would have granted or refused.
         resolve(view.aloneInMs(endMs) <= earlyMs ? this.#takeShare(lease, endMs, count) : undefined);
       };
       // After a long task the grant may be there, unread: it is read before the immediate runs.
@@ -96,22 +96,22 @@ export class WindowLimits {
     });
   }
 
-  /** Counts `by` more, or fewer, than were admitted of a limit. */
+  /** Corrects what was counted of a limit by `by`, which may be negative. */
   correct(id: string, limit: WindowLimit, admission: Admission, by: number): void {
     if (by !== 0) this.#leaseOf(id, limit).correct(this.#options.nowMs(), admission, by);
   }
 
-  /** What all members have used of a limit, as far as this one knows; `undefined` if the store hasn't said. */
+  /** All members' use of a limit, as of the last exchange; `undefined` before the store's first answer. */
   usage(id: string, limit: WindowLimit): WindowUse | undefined {
     return this.#leases.get(nameOf(id, limit))?.use(this.#options.nowMs());
   }
 
-  /** What to ask of the store. */
-  asks(isTick: boolean): { readonly windows: WindowAsk[]; readonly asked: Asked } {
+  /** The limits' part of the next push. */
+  asks(isTick: boolean): { readonly windows: WindowRequest[]; readonly asked: Asked } {
     const nowMs = this.#options.nowMs();
     const waiting = new Map<WindowLease, number>();
     for (const { lease, count } of this.#waiting) waiting.set(lease, (waiting.get(lease) ?? 0) + count);
-    const windows: WindowAsk[] = [];
+    const windows: WindowRequest[] = [];
     const asked = new Map<string, WindowLease>();
     for (const [name, lease] of this.#leases) {
       if (windows.length >= maxPerMessage) break;
@@ -142,13 +142,13 @@ export class WindowLimits {
     this.#settleAlone();
   }
 
-  /** The store has lost everything, and is told anew. Returns whether there is anything to tell. */
+  /** The store was emptied. Returns whether there is anything to report. */
   lost(): boolean {
     for (const lease of this.#leases.values()) lease.lost();
     return this.#leases.size > 0;
   }
 
-  /** Gives all back that is at hand. */
+  /** Returns all unused blocks. */
   giveUp(): void {
     for (const lease of this.#leases.values()) lease.giveUp();
   }
@@ -190,5 +190,5 @@ export class WindowLimits {
   }
 }
 
-/** Another limit by the same name is another lease. */
+/** A limit with other values is another lease. */
 const nameOf = (id: string, { max, windowMs }: WindowLimit): string => `${max} ${windowMs} ${id}`;

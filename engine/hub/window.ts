@@ -31,14 +31,14 @@ export class Window {
     return this.#newest;
   }
 
-  /** Takes what was counted in a slot back, as far as it is counted still. */
+  /** Reduces a slot's count, if the slot is still counted. */
   giveBack(nowMs: number, slot: number, count: number): void {
     this.#forget(nowMs);
     if (slot > this.#newest || slot <= this.#newest - counted) return;
     this.#counts[slot % counted] = Math.max(0, (this.#counts[slot % counted] ?? 0) - count);
   }
 
-  /** Changes what was counted in a slot. What isn't counted any more needs no correction downwards; more counts as new. */
+  /** Corrects a slot's count. A slot that has expired needs no reduction; an increase counts as new. */
   correct(nowMs: number, slot: number, by: number): void {
     this.#forget(nowMs);
     if (by < 0) this.giveBack(nowMs, slot, -by);
@@ -59,7 +59,7 @@ export class Window {
     return counted * this.#slotMs;
   }
 
-  /** What is counted now. */
+  /** The present count. */
   used(nowMs: number): number {
     this.#forget(nowMs);
     return this.#counts.reduce((sum, count) => sum + count, 0);
@@ -83,7 +83,7 @@ export class Window {
   }
 }
 
-/** What slots of these ages come to, so many milliseconds later. */
+/** The count of slots of these ages, `laterMs` later. */
 export const stillCounted = (
   ages: readonly (readonly [age: number, count: number])[],
   laterMs: number,

@@ -101,12 +101,12 @@ export class ClientSession implements RequestAdmission, Watcher {
     this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
     const { budget } = this.#access.client;
     if (!budget || this.#use === 'count') return this.#take(input, maxTokens);
-    const heard = this.#counts.usage.heard(this.#name, budget.per);
+    const known = this.#counts.usage.whenKnown(this.#name, budget.per);
     const takeInBudget = (): void | Promise<void> => {
       this.#assertInBudget(budget);
       return this.#take(input, maxTokens);
     };
-    return heard ? heard.then(takeInBudget) : takeInBudget();
+    return known ? known.then(takeInBudget) : takeInBudget();
   }
 
   #take(input: number, maxTokens: number): void | Promise<void> {

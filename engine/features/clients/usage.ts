@@ -47,8 +47,8 @@ export type ClientUsageRecord = Static<typeof ClientUsageRecord>;
 interface SharedCounters {
   readonly add: (id: string, by: number) => void;
   readonly total: (id: string) => number;
-  /** Waits until it is known what these counters are; `undefined`: there is nothing to wait for. */
-  readonly heard: (ids: readonly string[]) => Promise<void> | undefined;
+  /** Waits for the totals of these counters; `undefined`: they are known. */
+  readonly whenKnown: (ids: readonly string[]) => Promise<void> | undefined;
   /** `restate` gives all that was added here, for when it is lost. */
   readonly onLoss: (restate: () => Iterable<readonly [id: string, sum: number]>) => void;
 }
@@ -144,9 +144,9 @@ export class UsageLedger {
     };
   }
 
-  /** Waits until it is known what other machines have used of a budget; `undefined`: it is. */
-  heard(client: string, budget: UsagePeriod): Promise<void> | undefined {
-    return this.#shared?.heard(Object.values(countersOf(client, keyOf(budget, this.#nowMs()))));
+  /** Waits for what other machines have used of a budget; `undefined`: it is known. */
+  whenKnown(client: string, budget: UsagePeriod): Promise<void> | undefined {
+    return this.#shared?.whenKnown(Object.values(countersOf(client, keyOf(budget, this.#nowMs()))));
   }
 
   *#counters(budgets: Iterable<readonly [string, UsagePeriod]>): Generator<readonly [string, number]> {

@@ -91,7 +91,7 @@ test('a store that has lost its counters gets them from the process that restate
   const shared = {
     add: () => undefined,
     total: () => 0,
-    heard: () => undefined,
+    whenKnown: () => undefined,
     onLoss(next: typeof restate) {
       restate = next;
     },
