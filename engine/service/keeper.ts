@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ClientUsageFile, type ClientUsageKeeper } from '../features/clients/usage-files.ts';
+import type { ClientUsageFile, ClientUsageKeeper } from '../features/clients/usage-files.ts';
 import { historyFolder } from '../features/history/files/file-names.ts';
 import { HistoryFiles, type HistoryKeeper } from '../features/history/files/write-history.ts';
 import { UsageFiles, type UsageKeeper, usageFolder } from '../features/usage/bucket-files.ts';
@@ -62,10 +62,17 @@ export const openRecords = ({
     nowMs,
     lateMs: () => (joined > 1 ? lateMs : 0),
   });
-  const clients = new ClientUsageFile({ folder: join(home, 'usage'), log, nowMs: steadyNowMs });
+  let opening: Promise<ClientUsageFile> | undefined;
+  // Loaded with the first client.
+  const clients = (): Promise<ClientUsageFile> => {
+    opening ??= import('../features/clients/usage-files.ts').then(
+      ({ ClientUsageFile: Opened }) => new Opened({ folder: join(home, 'usage'), log, nowMs: steadyNowMs }),
+    );
+    return opening;
+  };
   void usage.tidy();
   const write = async (): Promise<void> => {
-    await Promise.all([usage.write(), clients.write()]);
+    await Promise.all([usage.write(), (await opening)?.write()]);
   };
   const timer = setInterval(() => {
     void write();
@@ -80,7 +87,7 @@ export const openRecords = ({
         history: history.keeperOf(member),
         usage,
         clients: {
-          add: async (used) => ({ all: await clients.add(used), restates: Math.min(...members) === member }),
+          add: async (used) => ({ all: await (await clients()).add(used), restates: Math.min(...members) === member }),
         },
         flush: write,
         leave() {
@@ -91,7 +98,7 @@ export const openRecords = ({
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([usage.close(), clients.write(), history.close()]);
+      await Promise.all([usage.close(), (await opening)?.write(), history.close()]);
     },
   };
 };

@@ -12,7 +12,7 @@ export interface HistoryBounds {
 }
 
 /** Lines of ended requests, in the order of their ends. */
-export interface EndedLines {
+interface EndedLines {
   /** Whole lines, each with its line feed, as text or in UTF-8. */
   readonly lines: string | Uint8Array;
   /** When the first of them ended, in milliseconds since 1970. */
