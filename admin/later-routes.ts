@@ -1,6 +1,7 @@
 import { defer, mergeMap } from 'rxjs';
 import { type DocumentedRoute, docOf } from '../engine/http/documented-route.ts';
 import type { Endpoint } from '../engine/http/endpoint.ts';
+import { loadOnce } from '../engine/runtime/load-once.ts';
 import { formatFault } from './endpoint.ts';
 
 /**
@@ -12,10 +13,9 @@ export const laterRoutes = (
   load: () => Promise<readonly DocumentedRoute[]>,
   { open }: Pick<Endpoint, 'open'> = { open: false },
 ): readonly DocumentedRoute[] => {
-  let loading: Promise<readonly DocumentedRoute[]> | undefined;
+  const routes = loadOnce(load);
   const loaded = async (row: string): Promise<DocumentedRoute> => {
-    loading ??= load();
-    const route = (await loading).find(({ method, path }) => `${method} ${path}` === row);
+    const route = (await routes()).find(({ method, path }) => `${method} ${path}` === row);
     // Who may call it was decided by the row.
     if (route?.endpoint.open === open) return route;
     throw new Error(`The code of ${row} is missing, or admits others than its row does.`);

@@ -19,6 +19,7 @@ import { fail } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { loadOnce } from '../runtime/load-once.ts';
 import { watchLoop } from '../runtime/loop-watch.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
@@ -235,24 +236,21 @@ const laterClients = async (
   readonly load: () => Promise<ClientFeature>;
   readonly write: () => Promise<void>;
 }> => {
-  let loading: Promise<ClientFeature> | undefined;
   let loaded: ClientFeature | undefined;
-  const load = (): Promise<ClientFeature> => {
-    loading ??= import('../features/clients/open-clients.ts').then(async ({ openClients }) => {
-      loaded = await openClients(options);
-      return loaded;
-    });
-    return loading;
-  };
+  const load = loadOnce(async () => {
+    const { openClients } = await import('../features/clients/open-clients.ts');
+    loaded = await openClients(options);
+    return loaded;
+  });
   const prepare = async ({ clients }: Pick<Config, 'clients'>): Promise<unknown> => clients && load();
   await prepare(options.current.gateway.config);
   const notLoaded = (): never => fail('unavailable', 'The limits of clients are not loaded.');
   const feature: Feature = {
     prepare,
     admit: (request) => (loaded ?? notLoaded()).admit(request),
-    close: async () => (await loading)?.close(),
+    close: async () => loaded?.close(),
   };
-  return { feature, load, write: async () => (await loading)?.write() };
+  return { feature, load, write: async () => loaded?.write() };
 };
 
 /** What other machines ask, and what is shown of them. Without `FLEET`, the code isn't loaded. */

@@ -403,6 +403,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'request-record.ts',
         'runtime/backpressure.ts',
+        'runtime/load-once.ts',
         'routing/catalogue/',
         'config/',
         'endpoints/',

@@ -5,6 +5,7 @@ import { writeAtomically } from '../../config/files/write-atomically.ts';
 import type { Feature } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
+import { loadOnce } from '../../runtime/load-once.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { historyFolder } from './files/file-names.ts';
 import { handOverLines } from './files/hand-over-lines.ts';
@@ -59,14 +60,11 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
   const captureAll = keptSwitch(home, log);
   own.captures.on = captureAll.isOn;
   if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
-  let requests: Promise<SharedHistory> | undefined;
   return {
-    requests() {
-      requests ??= import('./shared-history.ts').then(({ shareHistory }) =>
-        shareHistory(own, peers, machines, captureAll.keep),
-      );
-      return requests;
-    },
+    requests: loadOnce(async () => {
+      const { shareHistory } = await import('./shared-history.ts');
+      return shareHistory(own, peers, machines, captureAll.keep);
+    }),
     async answer(question) {
       const { answerHistory } = await import('./shared-history.ts');
       return answerHistory(own, question);

@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { modelListPaths } from '../../../admin/config/models.ts';
 import { transformerRoutes } from '../../../admin/config/transformers.ts';
 import { healthRoutes } from '../../../admin/health.ts';
+import { laterRoutes } from '../../../admin/later-routes.ts';
 import { metricsRoutes } from '../../../admin/metrics.ts';
 import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
 import { openApiDocument, openApiRoutes } from '../../../admin/openapi/openapi.ts';
@@ -209,3 +210,24 @@ for (const [path, status, contentType, body, why] of misfits) {
     );
   });
 }
+
+test('a route is loaded by its first request, again after a failure, and never opens what its row closes', async (t) => {
+  let loads = 0;
+  const routes = laterRoutes(['GET /late', 'GET /open', 'GET /missing'], async () => {
+    loads += 1;
+    if (loads === 1) throw new Error('its module is gone');
+    return [{ ...row('GET', '/late'), doc }, row('GET', '/open', true)];
+  });
+  const { port } = await serve(t, routes, { apiKey: 'secret' });
+  const statusOf = async (path: string, headers = {}) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
+  const key = { 'x-api-key': 'secret' };
+  t.is(await statusOf('/late'), 401);
+  t.is(loads, 0, 'without a key, nothing is loaded');
+  t.is(await statusOf('/late', key), 500);
+  t.is(await statusOf('/late', key), 200);
+  t.is(await statusOf('/open'), 401);
+  for (const path of ['/open', '/missing']) t.is(await statusOf(path, key), 500);
+  t.is(loads, 2);
+  t.deepEqual(Object.keys(Object((await openApiDocument(routes.slice(0, 1), '1')).paths)), ['/late']);
+});

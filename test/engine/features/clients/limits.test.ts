@@ -262,3 +262,12 @@ for (const [path, answer] of Object.entries(compactions)) {
     t.is((await compact()).status, 429);
   });
 }
+
+test('clients that are added to a running service have their limits from their first request on', async (t) => {
+  const { gateway, configure } = await clientRig(t, [], { more: { CLIENTS: undefined } });
+  t.is((await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'any')).status, 401);
+  await configure([client('a', { limits: { requestsPerMinute: 1 } })]);
+  const statuses = [];
+  for (let n = 0; n < 2; n += 1) statuses.push((await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'any')).status);
+  t.deepEqual(statuses, [200, 429]);
+});
