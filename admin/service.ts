@@ -13,7 +13,7 @@ export interface ServiceFacts {
   readonly http: HttpServerFacts;
   /** Names of the configured providers. */
   readonly providers: readonly string[];
-  readonly fleet: ServiceProcesses;
+  readonly processes: ServiceProcesses;
   /** What held this process's event loop. */
   readonly holds: ServiceState['holds'];
 }
@@ -69,15 +69,15 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
   }
 };
 
-const show = ({ home, baseUrl, http, providers, fleet, holds }: ServiceFacts) => ({
-  pid: fleet.pid,
-  startedAt: new Date(fleet.startedAtMs).toISOString(),
-  restarts: fleet.restarts,
+const show = ({ home, baseUrl, http, providers, processes, holds }: ServiceFacts) => ({
+  pid: processes.pid,
+  startedAt: new Date(processes.startedAtMs).toISOString(),
+  restarts: processes.restarts,
   home,
   baseUrl,
   http: { ...http },
   providers,
-  workers: fleet.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
+  workers: processes.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,
   holds,
 });

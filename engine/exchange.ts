@@ -131,7 +131,7 @@ export interface ReplyProgress {
   /** The first and the last chunk of a passed-through stream that hold records, for protocols that repeat parts of them. */
   passed: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
   /** Writes the event that shows progress during a long silence; absent while no stream is being converted. */
-  progress: (() => string) | undefined;
+  keepAlive: (() => string) | undefined;
   /** The fault that ended the answer after it had begun. */
   broken: Fault | undefined;
   /** Failed attempts, in order. */
@@ -148,7 +148,7 @@ export const newReplyProgress = (): ReplyProgress => ({
   betweenRecords: true,
   context: undefined,
   passed: undefined,
-  progress: undefined,
+  keepAlive: undefined,
   broken: undefined,
   failed: none,
 });

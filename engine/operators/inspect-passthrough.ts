@@ -44,7 +44,7 @@ const inspectStream =
     const kept = new HeadAndTail();
     const held = new HeldAnswer(answered.answerMemory);
     // Set by an earlier attempt.
-    progress.progress = undefined;
+    progress.keepAlive = undefined;
     const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
       const passing = bytes && start.take(bytes);
       if (!passing) return undefined;

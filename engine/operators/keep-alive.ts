@@ -75,6 +75,6 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
     const { client, progress } = this.#exchange;
     if (!progress.begun) return '';
     const passed = passedRecords(progress);
-    return (passed && client.encodeProgress?.(passed)) ?? progress.progress?.() ?? '';
+    return (passed && client.encodeProgress?.(passed)) ?? progress.keepAlive?.() ?? '';
   }
 }

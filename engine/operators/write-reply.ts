@@ -35,7 +35,7 @@ export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answ
 
 const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, ReplyPart> => {
   const writing = plan.graph.encodeStream.work.start(context);
-  progress.progress = () => {
+  progress.keepAlive = () => {
     const texts: string[] = [];
     writing.progress?.(texts);
     return texts.join('');

@@ -72,7 +72,7 @@ export const main = async (options: MainOptions): Promise<void> => {
         home,
         transformerFolders,
         taken,
-        fleet: supervisor.fleet,
+        workers: supervisor.workers,
         server,
         exchange,
         restart,
@@ -139,7 +139,7 @@ export const main = async (options: MainOptions): Promise<void> => {
     // Imported here, since a process that only supervises doesn't need the server's modules.
     const { start } = await import('./server.ts');
     const peers = ownPeer(exchange);
-    const supervision = { fleet: () => supervisor.fleet, restart, peers };
+    const supervision = { workers: () => supervisor.workers, restart, peers };
     const sharing = { taken: undefined };
     const service = await start({ env, home, transformerFolders, report, sharing, supervision, server: http });
     logs = service.logs;

@@ -46,7 +46,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const active = (): Config => gateway.current.gateway.config;
   const place = (): ListenAddress => placeOf(config, listener);
   const baseUrl = (): string => baseUrlOf(place());
-  const set = (): WorkerSet => supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] };
+  const set = (): WorkerSet => supervision?.workers() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] };
   const records = new RequestRecords();
   const holds = new LoopHolds(logs.app, steadyClock.nowMs);
   const { features, release } = await openAll(options, {
@@ -77,7 +77,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     modelsRefreshed: services.modelsRefreshed,
     health: () => state,
     supervision,
-    facts: () => ({ home, baseUrl: baseUrl(), http, providers: providers(), holds: holds.counts, fleet: set() }),
+    facts: () => ({ home, baseUrl: baseUrl(), http, providers: providers(), holds: holds.counts, processes: set() }),
   });
   const listener = await orClose(release, openListener(options, config, routes, logs, features));
   const { http } = listener;

@@ -17,7 +17,7 @@ interface ForkOptions {
   readonly transformerFolders: readonly string[];
   /** Address where other workers already listen. */
   readonly taken: ListenAddress | undefined;
-  readonly fleet: WorkerSet;
+  readonly workers: WorkerSet;
   /** The HTTP server library. */
   readonly server: HttpServerFacts['server'];
   /** The state that the worker shares with the other processes. */
@@ -31,7 +31,7 @@ export interface ForkedWorker extends Worker {
   /** The start-up banner. */
   readonly greeting: string;
   /** Sends the current set of serving processes to the worker. */
-  readonly inform: (fleet: WorkerSet) => void;
+  readonly inform: (workers: WorkerSet) => void;
 }
 
 /** Start-up timeout of a worker, in milliseconds. */
@@ -50,14 +50,14 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     child.once('error', (error) => resolve({ orderly, how: error.message }));
     child.once('exit', (code, signal) => resolve({ orderly, how: signal ? `signal ${signal}` : `exit code ${code}` }));
   });
-  const { home, transformerFolders, taken, fleet } = options;
+  const { home, transformerFolders, taken, workers } = options;
   const { machineId } = options.exchange;
   const begin = (): void =>
     send(child, {
       type: 'begin',
       home,
       transformerFolders,
-      fleet,
+      workers,
       ...(taken && { taken }),
       ...(machineId !== undefined && { machineId }),
     });
@@ -91,7 +91,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     retire: () => end('retire'),
     stop: () => end('stop'),
     kill: () => void child.kill('SIGKILL'),
-    inform: (now) => send(child, { type: 'fleet', fleet: now }),
+    inform: (now) => send(child, { type: 'workers', workers: now }),
   };
 };
 

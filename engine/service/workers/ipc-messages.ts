@@ -87,10 +87,10 @@ const ToWorker = Type.Union([
     home: Type.String(),
     transformerFolders: Type.Immutable(Type.Array(Type.String())),
     taken: Type.Optional(ListenAddress),
-    fleet: WorkerSet,
+    workers: WorkerSet,
     machineId: Type.Optional(Type.String()),
   }),
-  Type.Object({ type: Type.Literal('fleet'), fleet: WorkerSet }),
+  Type.Object({ type: Type.Literal('workers'), workers: WorkerSet }),
   /** New workers have taken over; finish the open requests and exit. */
   Type.Object({ type: Type.Literal('retire') }),
   /** The service is stopping; finish the open requests and exit. */

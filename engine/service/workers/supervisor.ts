@@ -12,7 +12,7 @@ interface SupervisorOptions {
   /** Prints a line for the user who started the service. */
   readonly report: (line: string) => void;
   /** Called when the set of serving processes has changed. */
-  readonly changed: (fleet: WorkerSet) => void;
+  readonly changed: (workers: WorkerSet) => void;
   readonly startedAtMs: number;
 }
 
@@ -41,7 +41,7 @@ export class Supervisor {
     return this.#place;
   }
 
-  get fleet(): WorkerSet {
+  get workers(): WorkerSet {
     return {
       pid: process.pid,
       startedAtMs: this.#options.startedAtMs,
@@ -61,7 +61,7 @@ export class Supervisor {
     this.#serving = [...this.#serving, worker];
     this.#place = worker.place;
     void worker.exited.then(({ how }) => this.#exited(worker, how));
-    this.#options.changed(this.fleet);
+    this.#options.changed(this.workers);
   }
 
   /**
@@ -122,7 +122,7 @@ export class Supervisor {
     this.#serving = this.#serving.filter((other) => other !== worker);
     this.#retiring.add(worker);
     worker.retire();
-    this.#options.changed(this.fleet);
+    this.#options.changed(this.workers);
   }
 
   #exited(worker: Worker, how: string): void {
@@ -130,7 +130,7 @@ export class Supervisor {
     this.#serving = this.#serving.filter((other) => other !== worker);
     const waitMs = this.#backOffMs(Date.now() - worker.startedAtMs);
     this.#options.report(`worker ${worker.pid} exited (${how}); a replacement starts in ${waitMs} ms`);
-    this.#options.changed(this.fleet);
+    this.#options.changed(this.workers);
     this.#replaceIn(waitMs);
   }
 

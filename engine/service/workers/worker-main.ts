@@ -24,7 +24,7 @@ if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let service: Service | undefined;
-let fleet: WorkerSet | undefined;
+let workers: WorkerSet | undefined;
 const requestedEnds = new Set<'stop' | 'retire'>();
 /** Pending restart requests of clients. */
 const waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
@@ -35,7 +35,7 @@ const send = (message: FromWorker, sent: () => void = () => undefined): void => 
 
 const peers = new IpcPeers(send);
 
-const begin = async ({ home, transformerFolders, taken, fleet: first, machineId }: Begin): Promise<void> => {
+const begin = async ({ home, transformerFolders, taken, workers: first, machineId }: Begin): Promise<void> => {
   peers.machineId = machineId;
   try {
     service = await start({
@@ -44,7 +44,7 @@ const begin = async ({ home, transformerFolders, taken, fleet: first, machineId 
       transformerFolders,
       report,
       sharing: { taken },
-      supervision: { fleet: () => fleet ?? first, restart: askForRestart, peers },
+      supervision: { workers: () => workers ?? first, restart: askForRestart, peers },
     });
   } catch (error) {
     send({ type: 'failed', message: messageOf(error) }, () => process.exit(1));
@@ -95,7 +95,7 @@ const end = (running: Service, how: 'stop' | 'retire'): void => {
 process.on('message', (message) => {
   if (!toWorker.matches(message)) return;
   if (message.type === 'begin') void begin(message);
-  else if (message.type === 'fleet') fleet = message.fleet;
+  else if (message.type === 'workers') workers = message.workers;
   else if (message.type === 'restarted') settleRestart(message);
   else if (message.type === 'result' || message.type === 'question') peers.receive(message);
   else finish(message.type);

@@ -28,7 +28,7 @@ export interface Worker {
 /** A serving process's access to its supervisor. */
 export interface Supervision {
   readonly peers: Peers;
-  readonly fleet: () => WorkerSet;
+  readonly workers: () => WorkerSet;
   /** Replaces all serving processes. Resolves once the new ones serve; rejects with a message for users. */
   readonly restart: () => Promise<void>;
 }

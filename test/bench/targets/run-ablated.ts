@@ -20,7 +20,7 @@ const service = await start({
   withoutFeatures,
   sharing: { taken: undefined },
   supervision: {
-    fleet: () => ({ pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] }),
+    workers: () => ({ pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] }),
     restart: () => Promise.reject(new Error('This process has no supervisor.')),
     peers: ownPeer(new PeerExchange({ journal: undefined, fleet: undefined })),
   },

@@ -125,7 +125,7 @@ export const inProcessFleet = async (
   t.teardown(() => store.close());
   const peers = ownPeer(new PeerExchange({ fleet: store }));
   const supervision = {
-    fleet: () => ({ pid: process.pid, startedAtMs: 0, restarts: 0, workers: [] }),
+    workers: () => ({ pid: process.pid, startedAtMs: 0, restarts: 0, workers: [] }),
     restart: () => Promise.resolve(),
     peers,
   };

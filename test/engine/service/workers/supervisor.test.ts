@@ -64,7 +64,7 @@ test('a restart replaces one worker after the other, and only when the new one s
     '2 retires',
   ]);
   t.deepEqual(serving(), [3, 4]);
-  t.is(supervisor.fleet.restarts, 1);
+  t.is(supervisor.workers.restarts, 1);
 });
 
 test('restarts that come together are one', async (t) => {
@@ -84,7 +84,7 @@ test('a restart that is asked for during another one follows it, with what has c
   asked.wanted = 3;
   await Promise.all([first, supervisor.restart(), supervisor.restart()]);
   t.deepEqual(serving(), [3, 4, 5]);
-  t.is(supervisor.fleet.restarts, 2);
+  t.is(supervisor.workers.restarts, 2);
 });
 
 test('a restart takes up another number of workers', async (t) => {
