@@ -46,8 +46,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
   'engine/routing/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
   'engine/features/clients/usage-files.ts': [
-    foreign(/^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/, '1-1.', many('1')),
-    foreign(/^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
+    foreign(/^(\d{1,10}-\d{1,16})(?:\.\d{1,10}-\d{1,16})?\.json$/, '1-1.', many('1')),
+    foreign(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
   ],
   'engine/config/sections/clients.ts': [
     foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
@@ -249,7 +249,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
-  'engine/features/history/files/file-names.ts': [foreign(/^(\d{1,16})\.(\d{1,10})-(\d{1,16})\.jsonl$/)],
+  'engine/features/history/files/file-names.ts': [foreign(/^(\d{1,16})\.\d{1,10}-\d{1,16}\.jsonl$/)],
   'engine/features/history/files/lines-backwards.ts': [foreign(/^\{"endedAt":(\d{1,16}),/)],
   'engine/features/history/files/search-history.ts': [foreign(/^(\d{1,16})_(\d{1,10})_(\d{1,16}\.\d{1,10}-\d{1,16})$/)],
   'engine/features/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
@@ -266,7 +266,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/features/usage/bucket-files.ts': [
     foreign(
-      /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
+      /^((\d{4}-\d\d-\d\dT\d\d)\.\d{1,10}-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
       '2026-01-31T08.1-1.json.',
       many('a'),
     ),
