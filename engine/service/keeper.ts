@@ -5,6 +5,7 @@ import { HistoryFiles, type HistoryKeeper } from '../features/history/files/writ
 import { UsageFiles, type UsageKeeper, usageFolder } from '../features/usage/bucket-files.ts';
 import { handOverMs } from '../features/usage/open-usage.ts';
 import type { AppLog } from '../observe/log/logs.ts';
+import { loadOnce } from '../runtime/load-once.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 
 /** Keeps what the requests of one process leave. */
@@ -62,17 +63,16 @@ export const openRecords = ({
     nowMs,
     lateMs: () => (joined > 1 ? lateMs : 0),
   });
-  let opening: Promise<ClientUsageFile> | undefined;
+  let clients: ClientUsageFile | undefined;
   // Loaded with the first client.
-  const clients = (): Promise<ClientUsageFile> => {
-    opening ??= import('../features/clients/usage-files.ts').then(
-      ({ ClientUsageFile: Opened }) => new Opened({ folder: join(home, 'usage'), log, nowMs: steadyNowMs }),
-    );
-    return opening;
-  };
+  const openClients = loadOnce(async () => {
+    const { ClientUsageFile: Opened } = await import('../features/clients/usage-files.ts');
+    clients = new Opened({ folder: join(home, 'usage'), log, nowMs: steadyNowMs });
+    return clients;
+  });
   void usage.tidy();
   const write = async (): Promise<void> => {
-    await Promise.all([usage.write(), (await opening)?.write()]);
+    await Promise.all([usage.write(), clients?.write()]);
   };
   const timer = setInterval(() => {
     void write();
@@ -87,7 +87,10 @@ export const openRecords = ({
         history: history.keeperOf(member),
         usage,
         clients: {
-          add: async (used) => ({ all: await (await clients()).add(used), restates: Math.min(...members) === member }),
+          add: async (used) => ({
+            all: await (await openClients()).add(used),
+            restates: Math.min(...members) === member,
+          }),
         },
         flush: write,
         leave() {
@@ -98,7 +101,7 @@ export const openRecords = ({
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([usage.close(), (await opening)?.write(), history.close()]);
+      await Promise.all([usage.close(), clients?.write(), history.close()]);
     },
   };
 };
