@@ -98,7 +98,7 @@ const beats = (asked: Exchange): Promise<ReplyPart[]> =>
 test('in a long silence each fourth keep-alive is an event, once the answer has begun', async (t) => {
   const comment = responsesClient.keepAlive;
   const converted = exchange(true, responsesClient);
-  Object.assign(converted.progress, { opened: true, begun: true, progress: () => 'in progress' });
+  Object.assign(converted.progress, { opened: true, begun: true, keepAlive: () => 'in progress' });
   t.deepEqual(brief(await beats(converted)), [comment, comment, comment, 'in progress', comment, comment]);
 
   const record =
@@ -115,7 +115,7 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
 
 test('such an event comes once a minute: Codex gives up after five without one', async (t) => {
   const asked = exchange(true, responsesClient);
-  Object.assign(asked.progress, { opened: true, begun: true, progress: () => 'in progress' });
+  Object.assign(asked.progress, { opened: true, begun: true, keepAlive: () => 'in progress' });
   const sent = brief(await beats(asked));
   t.is((sent.indexOf('in progress') + 1) * keepAliveMs, 60_000);
 });
