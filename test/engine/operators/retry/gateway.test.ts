@@ -394,8 +394,9 @@ test('a conversation stays with the key that served it', async (t) => {
 });
 
 test('R8 P3 a client that leaves during a wait: no further call, and nothing counts', async (t) => {
-  const { baseUrl, upstreams, get } = await rig(t, [failing(503, { 'retry-after': '2' }), good()], {
-    config: { Router: { default: 'a,m' } },
+  // Long enough for a busy machine to leave within it.
+  const { baseUrl, upstreams, get } = await rig(t, [failing(503, { 'retry-after': '6' }), good()], {
+    config: { Router: { default: 'a,m' }, RETRY: { waitMs: 10_000 } },
   });
   const leaving = new AbortController();
   const gone = request(`${baseUrl}/v1/messages`, {
@@ -410,7 +411,7 @@ test('R8 P3 a client that leaves during a wait: no further call, and nothing cou
   await t.throwsAsync(gone, { any: true });
   await until(async () => (await idle())?.live === 0);
   t.like(await idle(), { live: 0, retrying: 0 });
-  await wait(2_200);
+  await wait(6_200);
   t.is(upstreams[0]?.requests.length, 1);
 });
 
