@@ -22,8 +22,8 @@ import { UsageRow, type UsageUnit } from './schema.ts';
 
 /*
  * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what the service has counted in an hour, its current minute
- * apart; the process of this number writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended, under the name of
- * its process: `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's
+ * apart; the process of this number writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended,
+ * under the name of its process: `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's
  * hours. The hour's file has a minute before the day's file does, and is rewritten or removed after a line is added. So after a kill both
  * may have it, or there may be two lines: what has the same name counts once.
  */
@@ -128,6 +128,8 @@ interface OwnHour {
   readonly counted: UsageBucket;
   /** Its requests that are written. */
   written: number;
+  /** The minute that is written apart. */
+  minute: string | undefined;
 }
 
 /** The files of the usage by steps of 5 seconds, minutes and hours. One process of the service writes them. */
@@ -178,14 +180,16 @@ export class UsageFiles implements UsageKeeper {
     }
   }
 
-  /** The oldest minute that isn't in its hour; with the step that goes on, if that is in it. */
-  #nextMinute(): UsageBucket | undefined {
-    const [first] = this.#minutes;
-    const step = this.#steps.find((one) => !this.#folded.has(one));
-    if (!step) return first;
-    const minute = new UsageBucket('minute', bucketStartMs(step.name));
-    if (!first) return minute.fold(step.rows);
-    return first.name === minute.name ? minute.fold(first.rows).fold(step.rows) : first;
+  /** The minutes that aren't in their hours, oldest first, with the steps that aren't in them: those may still get late counts. */
+  #openMinutes(): readonly UsageBucket[] {
+    const open = new Map<string, UsageBucket>();
+    const add = ({ name, rows }: UsageBucket): void => {
+      const minute = new UsageBucket('minute', bucketStartMs(name));
+      open.set(minute.name, (open.get(minute.name) ?? minute).fold(rows));
+    };
+    for (const minute of this.#minutes) add(minute);
+    for (const step of this.#steps) if (!this.#folded.has(step)) add(step);
+    return [...open.values()];
   }
 
   /** Whether there is something to write. */
@@ -201,11 +205,11 @@ export class UsageFiles implements UsageKeeper {
       const nowMs = this.#nowMs();
       this.#foldSteps(nowMs);
       await this.#endMinutes(nowMs);
-      const minute = this.#nextMinute();
-      const current = minute && this.#hourOf(minute);
+      const open = this.#openMinutes();
+      for (const minute of open) this.#hourOf(minute);
       let isTurning = false;
       for (const own of [...this.#hours]) {
-        await this.#writeHour(own, own === current ? minute : undefined);
+        await this.#writeHour(own, ...open.filter(({ name }) => hourOf(name) === own.counted.name));
         if (!own.counted.hasEnded(nowMs)) continue;
         const { name: hour } = own.counted;
         await this.#archive({ name: `${hour}.${this.#id}.json`, hour });
@@ -262,10 +266,10 @@ export class UsageFiles implements UsageKeeper {
   }
 
   #hourOf({ name }: UsageBucket): OwnHour {
-    const last = this.#hours.at(-1);
     const hour = hourOf(name);
-    if (last?.counted.name === hour) return last;
-    const own = { counted: new UsageBucket('hour', bucketStartMs(hour)), written: 0 };
+    const known = this.#hours.find(({ counted }) => counted.name === hour);
+    if (known) return known;
+    const own = { counted: new UsageBucket('hour', bucketStartMs(hour)), written: 0, minute: undefined };
     this.#hours.push(own);
     if (this.#hours.length > maxUnwrittenHours) this.#hours.shift();
     return own;
@@ -275,13 +279,17 @@ export class UsageFiles implements UsageKeeper {
     return { id: `${name}.${this.#id}`, rows: [...rows] };
   }
 
-  /** `minute`: the one of the hour that may go on. */
-  async #writeHour(own: OwnHour, minute: UsageBucket | undefined): Promise<void> {
-    const requests = own.counted.requests + (minute?.requests ?? 0);
-    if (requests === own.written) return;
-    const record = { ...this.#recordOf(own.counted), ...(minute && { minute: this.#recordOf(minute) }) };
+  /** `minute`: the oldest one of the hour that may get counts. The file has `later` ones among the hour's until they are the oldest. */
+  async #writeHour(own: OwnHour, minute?: UsageBucket, ...later: readonly UsageBucket[]): Promise<void> {
+    const open = minute ? [minute, ...later] : later;
+    const requests = open.reduce((sum, one) => sum + one.requests, own.counted.requests);
+    if (requests === own.written && (minute === undefined || minute.name === own.minute)) return;
+    const counted = new UsageBucket('hour', bucketStartMs(own.counted.name)).fold(own.counted.rows);
+    for (const { rows } of later) counted.fold(rows);
+    const record = { ...this.#recordOf(counted), ...(minute && { minute: this.#recordOf(minute) }) };
     await writeAtomically(join(this.#options.folder, `${record.id}.json`), JSON.stringify(record));
     own.written = requests;
+    own.minute = minute?.name;
   }
 
   /** Moves what earlier processes have left to the archives, and removes what is too old. Never rejects. */

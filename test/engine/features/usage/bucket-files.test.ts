@@ -558,6 +558,29 @@ test('files of another form are ignored, and a folder that can not be written is
   t.regex(await readFile(join(machine.folder, '2026-01-31T21.8-8.json'), 'utf8'), /rows/);
 });
 
+test('what may still get late counts is in the sums at once, over the ends of steps, minutes and hours', async (t) => {
+  const machine = await machineOf(t);
+  machine.nowMs = Date.parse('2026-01-31T22:58:50Z');
+  const service = await machine.start(1, { lateMs: 7_500 });
+  for (let n = 1; n <= 40; n += 1) {
+    service.add(request({ model: `m${n % 3}` }));
+    await service.write();
+    t.is(await machine.requests(), n, `${n}`);
+    machine.nowMs += 2_500;
+  }
+  // The next process takes over what a kill leaves.
+  machine.nowMs += hourMs;
+  await machine.start(2);
+  t.is(await machine.requests(), 40);
+  await service.close();
+  t.is(await machine.requests(), 40);
+  const minutes = await machine.minutes();
+  t.is(
+    minutes.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0),
+    40,
+  );
+});
+
 test('the last hour is kept in steps of 5 seconds with names, of all processes, across kills', async (t) => {
   const machine = await machineOf(t);
   const one = await machine.start(1);
