@@ -11,7 +11,7 @@ export class HoldLease {
   /** Units that no member held as of the last exchange. */
   #unheld: number | undefined;
 
-  /** Takes a unit if this member holds one that isn't in use. */
+  /** Takes a unit if this member holds an unused one. */
   take(): boolean {
     if (this.#used >= Math.min(this.#held, this.max)) return false;
     this.#used += 1;

@@ -229,7 +229,7 @@ export class Hub {
     return release;
   }
 
-  /** Stores a sealed value for all members; sent at once. One that is too long is left out. */
+  /** Stores a sealed value for all members; sent at once. A value that is too long is left out. */
   putBlob(name: string, value: string, forMs: number): void {
     if (value.length <= maxBlob && name.length <= maxId) this.#options.store.putBlob({ name, value, forMs });
   }
