@@ -50,7 +50,8 @@ export class ClientUsageFile {
   #absorbed: readonly string[] = [];
   #isChanged = false;
   #running: Promise<void> = Promise.resolve();
-  #opened: Promise<void> | undefined;
+  /** Nothing is written before what was kept has been read: it would be lost. */
+  #isOpen = false;
 
   constructor(options: ClientUsageOptions) {
     this.#options = options;
@@ -62,10 +63,9 @@ export class ClientUsageFile {
     );
   }
 
-  /** Reads what was kept before the first call. Never rejects. */
+  /** Reads what was kept first, as soon as it can be. Never rejects. */
   async add(used: ClientUsageRecord): Promise<ClientUsageRecord> {
-    this.#opened ??= this.#inTurn(() => this.#open());
-    await this.#opened;
+    if (!this.#isOpen) await this.#inTurn(() => this.#open());
     if (this.#totals.add(used)) this.#isChanged = true;
     return this.#totals.record;
   }
@@ -82,6 +82,7 @@ export class ClientUsageFile {
 
   async #write(): Promise<void> {
     if (!this.#isChanged) return;
+    await this.#open();
     const file: UsageFile = { ...this.#totals.record, absorbed: [...this.#absorbed] };
     this.#isChanged = false;
     try {
@@ -94,6 +95,7 @@ export class ClientUsageFile {
 
   /** Reads the file, and takes over those of older versions: a kill at any point loses nothing and counts nothing twice. */
   async #open(): Promise<void> {
+    if (this.#isOpen) return;
     const { folder } = this.#options;
     const names: readonly string[] = await readdir(folder).catch(ifMissing([]));
     const older: { readonly name: string; readonly id: string; readonly file: UsageFile }[] = [];
@@ -104,6 +106,7 @@ export class ClientUsageFile {
       if (id !== undefined && file) older.push({ name, id, file });
     }
     const own = names.includes(fileName) ? await this.#read(fileName) : undefined;
+    this.#isOpen = true;
     if (own) this.#totals.add(own);
     const absorbed = new Set([own, ...older.map(({ file }) => file)].flatMap((file) => file?.absorbed ?? []));
     for (const { id, file } of older) if (!absorbed.has(id)) this.#totals.add(file);

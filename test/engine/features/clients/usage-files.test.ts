@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -118,4 +118,25 @@ test('a folder that can not be written is warned of once, and written as soon as
   await rm(folder);
   await file.write();
   t.regex(await readFile(join(folder, 'clients.json'), 'utf8'), /"requests":2/);
+});
+
+test('a file that can not be read for a while is not written over', async (t) => {
+  const folder = await folderOf(t);
+  const first = open(folder);
+  await first.add({ requests: 3 });
+  await first.file.write();
+  const path = join(folder, 'clients.json');
+  await rename(path, `${path}.away`);
+  // Reading a folder fails, whoever reads it.
+  await mkdir(path);
+  const second = open(folder);
+  t.is(await second.add({ requests: 1 }), 1);
+  await second.file.write();
+  t.is(second.warnings.length, 1);
+  await rm(path, { recursive: true });
+  await rename(`${path}.away`, path);
+  await second.file.write();
+  t.is(await second.add({ requests: 1 }), 5);
+  await second.file.write();
+  t.is(await open(folder).add(), 5);
 });
