@@ -48,7 +48,7 @@ for (const [title, data] of tooMuch) {
   test(`unzstd refuses ${title} at once`, (t) => {
     const from = cpuTimeMs();
     t.throws(() => unzstd(data, 1_000_000), { instanceOf: TooMuchData });
-    t.true(cpuTimeMs() - from < 500);
+    t.true(cpuTimeMs() - from < 3_000);
   });
 }
 

@@ -74,5 +74,5 @@ test('a long text full of half tags costs linear time', (t) => {
   const startedAt = cpuTimeMs();
   const text = '<JUNCTOR-MODEL>'.repeat(100_000);
   extractModelTag({ ...plainRequest, system: [{ type: 'text', text }] });
-  t.true(cpuTimeMs() - startedAt < 1_000);
+  t.true(cpuTimeMs() - startedAt < 5_000);
 });

@@ -93,7 +93,7 @@ test('a streamed request as it went through: bodies, steps, bytes with their tim
     capture.steps.map(({ losses }) => losses.map(({ field, action }) => `${action} ${field}`)),
     [[], [], ['approximated max_tokens'], ['dropped top_k']],
   );
-  t.true(capture.steps.every(({ ms }) => ms >= 0 && ms < 1000));
+  t.true(capture.steps.every(({ ms }) => ms >= 0));
   t.like(capture.upstream, {
     url: `${rig.upstream.url}/v1/chat/completions`,
     method: 'POST',
