@@ -116,6 +116,10 @@ export const createProgram = (run: RunCommand): Command => {
     .option('-t, --text <text>', 'text of that request')
     .option('--header <name: value...>', 'headers of the request')
     .option('--key <name>', 'the client in CLIENTS whose key it carries')
+    .option(
+      '--path <path>',
+      "the request's path, such as /v1/responses/compact; default: the usual one of its protocol",
+    )
     .addOption(asJson())
     .addOption(folders())
     .action((file, options) => run(async (cli) => (await import('./explain.ts')).explainRequest(cli, file, options)));

@@ -17,6 +17,7 @@ interface ExplainOptions {
   readonly text?: string;
   readonly header?: readonly string[];
   readonly key?: string;
+  readonly path?: string;
   readonly json?: boolean;
   readonly allowTransformerPath?: readonly string[];
 }
@@ -31,7 +32,10 @@ export const explainRequest = async (cli: Cli, file: string | undefined, options
   const body = file === undefined ? fromOptions(client, options) : await fromFile(file);
   const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
   const headers = Object.fromEntries((options.header ?? []).map(headerOf));
-  const origin = { ...(options.key !== undefined && { key: options.key }) };
+  const origin = {
+    ...(options.key !== undefined && { key: options.key }),
+    ...(options.path !== undefined && { path: options.path }),
+  };
   const question = { client, body, headers, origin, atMs: Date.now() };
   const answer = await firstValueFrom(explain(question, gateway)).catch(rejectExplain);
   if (options.json) cli.print(JSON.stringify(answer, null, 2));

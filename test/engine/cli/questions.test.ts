@@ -118,6 +118,11 @@ test('explain shows the rule, the call and the losses, but no secret', async (t)
     relays: { request: true, reply: true },
     body: { model: 'small', messages: [{ role: 'user', content: 'Hi' }] },
   });
+  const summary = ['--client', 'responses', '--path', '/v1/responses/compact', '--model', 'p,small', '--text', 'Hi'];
+  t.regex(
+    (await ask(['explain', ...summary], { env })).out,
+    /^compaction +of about \d+ tokens, by a summary of the model$/m,
+  );
 
   for (const [args, says] of [
     [['explain'], /Pass a file/],
