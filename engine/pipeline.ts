@@ -1,4 +1,4 @@
-import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
+import { identity, type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import { type Exchange, hasRequestStages, isSummarized, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
@@ -9,7 +9,7 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { named, onlyIf, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
+import { named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { askForSummary, packSummaries, transformEvents, transformRequest } from './operators/transform.ts';
@@ -27,7 +27,7 @@ import { memoize } from './runtime/memoize.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
-  const answer = pipe(decodeAndRoute(gateway), retry(gateway, attempt(gateway)));
+  const answer = decodeAndRoute(gateway, retry(gateway, attempt(gateway)));
   const deliver = stages(
     keepAlive(gateway.keepAliveMs), // keep-alives while the upstream is silent
     renderFaults(gateway.config), // any fault → the client's own error format
@@ -37,16 +37,17 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
   return (exchange) => of(exchange).pipe(answer, deliver(exchange));
 };
 
-/** The client's bytes → the request, its destination and plan. */
-const decodeAndRoute = (gateway: Gateway): OperatorFunction<Exchange, Routed> =>
+/** The client's bytes → the request, its destination and plan, for `then`. */
+const decodeAndRoute = <T>(gateway: Gateway, then: SequenceStep<Routed, T>): OperatorFunction<Exchange, T> =>
   sequence(
     named('decode-request', decodeOutline(gateway)), // bytes → request, or its outline if the bytes are likely to pass through
     yieldIfLarge(), // lets other requests run between the slow steps of a large body
     named('route', route(gateway)), // + provider, model, plan
+    then,
   );
 
-/** The request → the upstream call, by the nodes of the plan's graph. */
-const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
+/** The request → the upstream call, by the nodes of the plan's graph, for `then`. */
+const prepareCall = <T>(gateway: Gateway, then: SequenceStep<Ready, T>): OperatorFunction<Routed, T> =>
   sequence(
     refuseUnservable(gateway), // refuses what this destination can't serve
     reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
@@ -56,11 +57,12 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
     named('encode-request', encodeRequest(gateway)), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
+    then,
   );
 
 /** The client's bytes → the upstream call of the first attempt, without making it. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
-  pipe(decodeAndRoute(gateway), prepareCall(gateway));
+  pipe(decodeAndRoute(gateway, identity), prepareCall(gateway, identity));
 
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
@@ -86,5 +88,5 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const reply = writeReply(({ passThrough, plan, summarizes }) =>
     passThrough.reply ? pass : summarizes ? summarize(plan) : convert(plan),
   );
-  return pipe(prepareCall(gateway), sequence(named('call-upstream', callUpstream(gateway)), reply)); // + the answer as it arrives → the client's parts
+  return prepareCall(gateway, named('call-upstream', callUpstream(gateway, reply))); // + the answer as it arrives → the client's parts
 };

@@ -97,8 +97,9 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
   const nowMs = gateway.health.nowMs();
   if (nowMs < (askedAgainMs.get(ready.plan) ?? 0)) return estimated;
   return of(auxiliaryCall(ready, upstream)).pipe(
-    sequence(callUpstream(gateway)),
-    mergeMap(({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
+    sequence(
+      callUpstream(gateway, ({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
+    ),
     timeout({ first: settings.limitMs, with: () => throwError(() => timeoutFault(settings.limitMs)) }),
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;

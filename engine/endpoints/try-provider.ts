@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { defer, map, mergeMap, type Observable, of, toArray } from 'rxjs';
+import { defer, map, type Observable, of, toArray } from 'rxjs';
 import { type Answered, Exchange } from '../exchange.ts';
 import { FaultError } from '../model/fault.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -59,11 +59,7 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
       losses: createLossCounter(),
       signatures: createSignatureCache(),
     };
-    return of(exchange).pipe(
-      prepare(quiet),
-      sequence(callUpstream(quiet)),
-      mergeMap((answered) => readAnswer(answered, quiet)),
-    );
+    return of(exchange).pipe(prepare(quiet), sequence(callUpstream(quiet, (answered) => readAnswer(answered, quiet))));
   });
 
 const readAnswer = (answered: Answered, { config: { limits, timeouts } }: Gateway): Observable<TrialAnswer> => {

@@ -115,7 +115,7 @@ const isCollected = ({ answer, progress }: Answered): boolean => !answer.streame
 /**
  * Bounds what later steps collect of an answer, and counts it. The bounds hold for each record of a stream, and for an answer that
  * becomes one whole reply. Throws `upstream-garbled` beyond a bound and `unavailable` beyond the memory for answers, which ends the
- * upstream call.
+ * upstream call. A large whole answer ends in its turn, since most of its conversion follows.
  */
 export const boundReply =
   ({
@@ -131,6 +131,7 @@ export const boundReply =
     );
     const nodes = answered.passThrough.reply ? undefined : new NodeBound();
     let bytes = 0;
+    let leaveTurn: (() => void) | undefined;
     return {
       next(chunk) {
         bytes += chunk.length;
@@ -145,7 +146,16 @@ export const boundReply =
         held.hold(collected ? bytes : (record?.pendingBytes ?? 0));
         return chunk;
       },
-      finalize: () => held.keep(0),
+      ending() {
+        if (record || bytes < largeBytes) return undefined;
+        return new Observable((subscriber) => {
+          leaveTurn = turns.take(() => subscriber.complete());
+        });
+      },
+      finalize() {
+        held.keep(0);
+        leaveTurn?.();
+      },
     };
   };
 
@@ -259,31 +269,6 @@ class Turns {
 }
 
 const turns = new Turns();
-
-/**
- * A whole answer's bytes. The end of a large one waits for its turn, since most of its conversion follows; the turn ends with the
- * subscription.
- */
-export const endInTurn = (body: Observable<Uint8Array>): Observable<Uint8Array> =>
-  new Observable((subscriber) => {
-    let bytes = 0;
-    let leave = (): void => {};
-    const reading = body.subscribe({
-      next(chunk) {
-        bytes += chunk.length;
-        subscriber.next(chunk);
-      },
-      error: (error) => subscriber.error(error),
-      complete() {
-        if (bytes < largeBytes) subscriber.complete();
-        else leave = turns.take(() => subscriber.complete());
-      },
-    });
-    return () => {
-      reading.unsubscribe();
-      leave();
-    };
-  });
 
 /** Emits what long work returns. `next` does a slice of it; other requests run between two slices. The time counts for a step. */
 export const inSlices = <T>(step: string, next: () => IteratorResult<undefined, T>): Observable<T> =>

@@ -153,9 +153,12 @@ const knownUrls = memoize((_: Target) => new BoundedMap<string, URL>(100));
 /** The part of an upstream's error body that is read. */
 const maxErrorBytes = 1 << 20;
 
-/** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
+/**
+ * Makes the upstream call, and passes what the upstream accepts to `then`. Throws the upstream's fault for a failure status, or the fault
+ * that prevented an answer.
+ */
 export const callUpstream =
-  ({ upstreams, config, health }: Gateway): SequenceStep<Ready, Answered> =>
+  <T>({ upstreams, config, health }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
   (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
@@ -164,8 +167,9 @@ export const callUpstream =
     return upstreams
       .call({ url, headers, body, backpressure, timeouts })
       .pipe(
-        sequence((answer) =>
-          isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer, health.nowMs()),
+        sequence(
+          (answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer, health.nowMs())),
+          then,
         ),
       );
   };

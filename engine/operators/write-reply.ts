@@ -23,7 +23,7 @@ import { clientGone } from '../model/status.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nextStep } from '../runtime/loop-watch.ts';
-import { endInTurn, HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
+import { HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
@@ -123,7 +123,7 @@ const streamHead = (answered: Answered): ReplyPart => ({
 export const writeReply =
   (choose: (answered: Answered) => StageList<Answered, Uint8Array, ReplyPart>): SequenceStep<Answered, ReplyPart> =>
   (answered) =>
-    choose(answered)(answered)(answered.answer.streamed ? answered.answer.body : endInTurn(answered.answer.body));
+    choose(answered)(answered)(answered.answer.body);
 
 /**
  * Shows a client its limits in every answer, errors too, by the headers of its protocol. The provider's headers about its own

@@ -2,32 +2,28 @@ import { Observable, type OperatorFunction, Subscriber, take, throwError } from 
 import type { Routed } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { sequence } from '../rx/sequence.ts';
+import { type SequenceStep, sequence } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
 
 /**
  * Runs `attempt` until one begins an answer: at the destination, retries there, then at its fallbacks. A failure after the
  * answer has begun is final. Unsubscribing cancels it at any point, also while it waits between attempts.
  */
-export const retry = (gateway: Gateway, attempt: Attempt): OperatorFunction<Routed, ReplyPart> =>
-  sequence(
-    (routed) =>
-      new Observable((subscriber) => {
-        const session = new RetrySession(routed, gateway);
-        subscriber.add(() => session.close());
-        runAttempts(session, attempt).subscribe(subscriber);
-      }),
-  );
+export const retry =
+  (gateway: Gateway, attempt: Attempt): SequenceStep<Routed, ReplyPart> =>
+  (routed) =>
+    new Observable((subscriber) => {
+      const session = new RetrySession(routed, gateway);
+      subscriber.add(() => session.close());
+      runAttempts(subscriber, session, attempt);
+    });
 
 type Attempt = OperatorFunction<Routed, ReplyPart>;
 
 /** The next attempt, and those after it. */
-const runAttempts = (session: RetrySession, attempt: Attempt): Observable<ReplyPart> =>
-  new Observable((subscriber) => {
-    attempt(new Observable((routed) => emitNext(session, routed))).subscribe(
-      new RetrySubscriber(subscriber, session, attempt),
-    );
-  });
+const runAttempts = (to: Subscriber<ReplyPart>, session: RetrySession, attempt: Attempt): void => {
+  attempt(new Observable((routed) => emitNext(session, routed))).subscribe(new RetrySubscriber(to, session, attempt));
+};
 
 const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
   const emit = (mayProbe?: boolean): void => {
@@ -75,7 +71,7 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
     due
       .pipe(
         take(1),
-        sequence(() => runAttempts(this.#session, this.#attempt)),
+        sequence(() => new Observable<ReplyPart>((to) => runAttempts(to, this.#session, this.#attempt))),
       )
       .subscribe(this.#to);
   }

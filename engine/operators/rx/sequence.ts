@@ -22,6 +22,12 @@ export function sequence<A, B, C, D>(
   b: SequenceStep<B, C>,
   c: SequenceStep<C, D>,
 ): OperatorFunction<A, D>;
+export function sequence<A, B, C, D, E>(
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+): OperatorFunction<A, E>;
 export function sequence<A, B, C, D, E, F>(
   a: SequenceStep<A, B>,
   b: SequenceStep<B, C>,
@@ -29,14 +35,6 @@ export function sequence<A, B, C, D, E, F>(
   d: SequenceStep<D, E>,
   e: SequenceStep<E, F>,
 ): OperatorFunction<A, F>;
-export function sequence<A, B, C, D, E, F, G>(
-  a: SequenceStep<A, B>,
-  b: SequenceStep<B, C>,
-  c: SequenceStep<C, D>,
-  d: SequenceStep<D, E>,
-  e: SequenceStep<E, F>,
-  f: SequenceStep<F, G>,
-): OperatorFunction<A, G>;
 export function sequence<A, B, C, D, E, F, G, H>(
   a: SequenceStep<A, B>,
   b: SequenceStep<B, C>,
@@ -46,7 +44,7 @@ export function sequence<A, B, C, D, E, F, G, H>(
   f: SequenceStep<F, G>,
   g: SequenceStep<G, H>,
 ): OperatorFunction<A, H>;
-export function sequence<A, B, C, D, E, F, G, H, I>(
+export function sequence<A, B, C, D, E, F, G, H, I, J>(
   a: SequenceStep<A, B>,
   b: SequenceStep<B, C>,
   c: SequenceStep<C, D>,
@@ -55,7 +53,8 @@ export function sequence<A, B, C, D, E, F, G, H, I>(
   f: SequenceStep<F, G>,
   g: SequenceStep<G, H>,
   h: SequenceStep<H, I>,
-): OperatorFunction<A, I>;
+  i: SequenceStep<I, J>,
+): OperatorFunction<A, J>;
 export function sequence(...steps: readonly UncheckedStep[]): OperatorFunction<unknown, unknown> {
   return (source) =>
     new Observable((subscriber) => {

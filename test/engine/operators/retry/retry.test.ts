@@ -47,7 +47,7 @@ const exchange = (model = 'any') =>
 
 /** One request whose tries are what `attempt` makes of them. */
 const run = (gateway: Gateway, attempt: (routed: Routed) => Observable<ReplyPart>, asked = exchange()) =>
-  of(asked).pipe(sequence(decode(gateway.config), route(gateway)), retry(gateway, sequence(attempt)));
+  of(asked).pipe(sequence(decode(gateway.config), route(gateway), retry(gateway, sequence(attempt))));
 
 const faulty = (fault: Partial<Fault>): Observable<never> =>
   throwError(() => new FaultError({ kind: 'upstream-error', message: 'trouble', ...fault }));
