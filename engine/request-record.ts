@@ -134,6 +134,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   readonly #followed: Followed<RequestRecord>;
   readonly #nowMs: () => number;
   #route: ObservedRoute | undefined = undefined;
+  #series: string | undefined = undefined;
   #watchers: readonly Watcher[] = [];
   /** When the upstream's last chunk before the first byte arrived. */
   #upstreamMs: number | undefined = undefined;
@@ -188,7 +189,8 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   /** What requests are counted by: protocol, scenario, provider, client and model, empty where unknown. */
   get series(): string {
     const { protocol, scenario = '', provider = '', namedClient = '', model = '' } = this;
-    return seriesOf(protocol, scenario, provider, namedClient, model);
+    this.#series ??= seriesOf(protocol, scenario, provider, namedClient, model);
+    return this.#series;
   }
 
   /** Failed attempts before the answer. */
@@ -221,9 +223,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   /** Nano-dollars; `undefined`: unknown. */
   get cost(): number | undefined {
-    // The table of prices may have been loaded since the call.
-    const known = this.#known?.price ? this.#known : this.#knownNow();
-    if (this.usage && known) this.#cost ??= costOf(this.usage, known, this.start.startedAtMs);
+    if (this.usage && this.#known) this.#cost ??= costOf(this.usage, this.#known, this.start.startedAtMs);
     return this.#cost;
   }
 
@@ -271,6 +271,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.provider = this.#shown(provider.name);
     this.model = this.#shown(route.model);
     this.isListed = provider.models.includes(route.model);
+    this.#series = undefined;
     for (const watcher of this.#watchers) watcher.routed?.(routed);
   }
 
@@ -313,6 +314,8 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   counted(usage: Usage): void {
     this.usage = usage;
+    // The table of prices may have been loaded since the call.
+    if (!this.#known?.price) this.#known = this.#knownNow();
     for (const counted of this.#followed.counted) counted(this, usage);
     for (const watcher of this.#watchers) watcher.counted?.(usage);
   }

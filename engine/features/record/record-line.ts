@@ -43,8 +43,8 @@ const maxNameChars = 64;
 const maxFaultChars = 500;
 
 /**
- * An ended request as a line of JSON, a `KeptRequest`, without what is unknown. `n` is its number, `endedAtMs` its end in milliseconds
- * since 1970: it comes first, so that it can be read without the rest. `maskText` removes secrets from upstreams' messages.
+ * An ended request as JSON text, a `KeptRequest`, without what is unknown. `n` is its number, `endedAtMs` its end in milliseconds since
+ * 1970: it comes first, so that it can be read without the rest. `maskText` removes secrets from upstreams' messages.
  */
 export const recordLine = (
   record: EndedRecord,
@@ -52,52 +52,60 @@ export const recordLine = (
   endedAtMs: number,
   maskText: (text: string) => string,
 ): string => {
-  const { scenario, reason, pool, provider, model, fault, usage, cost, tools, lossCount, failedAttempts, relayed } =
+  const { reason, model, fault, usage, cost, tools, turns, lossCount, failedAttempts, firstByteMs, overheadMs } =
     record;
-  const losses = lossCount === 0 ? [] : record.losses.slice(0, maxLosses);
-  let line =
-    `{"endedAt":${endedAtMs},"n":${n},"id":${quoted(record.id)},"startedAt":${record.startedAtMs},"path":${quoted(record.path)}` +
-    `,"protocol":"${record.protocol}","asked":${quoted(shorten(record.asked))},"stream":${record.stream}` +
-    `,"status":${record.status},"durationMs":${tenths(record.durationMs)}` +
-    `,"losses":${losses.length === 0 ? '[]' : quoted(losses.map(showLoss))}` +
-    `,"relayed":{"request":${relayed.request},"reply":${relayed.reply}},"captured":${record.captured}`;
-  if (record.preset !== undefined) line += `,"preset":${quoted(record.preset)}`;
-  if (record.namedClient !== undefined) line += `,"client":${quoted(record.namedClient)}`;
-  if (record.session !== undefined) line += `,"session":${quoted(record.session)}`;
-  if (tools.length > 0) line += `,"tools":${quoted(tools.map((name) => shorten(name, maxNameChars)))}`;
-  if (record.turns > 0) line += `,"turns":${record.turns}`;
-  if (scenario !== undefined) line += `,"scenario":${quoted(scenario)}`;
-  if (reason !== undefined) line += `,"reason":${quoted(shorten(reason))}`;
-  if (pool !== undefined) line += `,"pool":${quoted(pool)}`;
-  if (provider !== undefined) line += `,"provider":${quoted(provider)}`;
-  if (model !== undefined) line += `,"model":${quoted(shorten(model))}`;
-  if (fault)
-    line += `,"fault":{"kind":"${fault.kind}","message":${quoted(shorten(maskText(fault.message), maxFaultChars))}}`;
-  if (usage) line += countsOf(usage);
-  if (isCost(cost)) line += `,"cost":${cost}`;
-  if (record.firstByteMs !== undefined) line += `,"firstByteMs":${tenths(record.firstByteMs)}`;
-  if (record.overheadMs !== undefined) line += `,"overheadMs":${tenths(record.overheadMs)}`;
-  if (lossCount > losses.length) line += `,"lossesOmitted":${lossCount - losses.length}`;
-  if (failedAttempts.length > 0) line += `,"failedAttempts":${quoted(failedAttempts)}`;
-  return `${line}}\n`;
+  const losses = lossCount === 0 ? none : record.losses.slice(0, maxLosses).map(showLoss);
+  // One literal: neither its members nor its text are put together piece by piece.
+  return JSON.stringify({
+    endedAt: endedAtMs,
+    n,
+    id: record.id,
+    startedAt: record.startedAtMs,
+    path: record.path,
+    protocol: record.protocol,
+    asked: shorten(record.asked),
+    stream: record.stream,
+    status: record.status,
+    durationMs: tenths(record.durationMs),
+    losses,
+    relayed: record.relayed,
+    captured: record.captured,
+    preset: record.preset,
+    client: record.namedClient,
+    session: record.session,
+    tools: tools.length > 0 ? tools.map((name) => shorten(name, maxNameChars)) : undefined,
+    turns: turns > 0 ? turns : undefined,
+    scenario: record.scenario,
+    reason: reason === undefined ? undefined : shorten(reason),
+    pool: record.pool,
+    provider: record.provider,
+    model: model === undefined ? undefined : shorten(model),
+    fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), maxFaultChars) },
+    usage: usage && countsOf(usage),
+    cost: isCost(cost) ? cost : undefined,
+    firstByteMs: firstByteMs === undefined ? undefined : tenths(firstByteMs),
+    overheadMs: overheadMs === undefined ? undefined : tenths(overheadMs),
+    lossesOmitted: lossCount > losses.length ? lossCount - losses.length : undefined,
+    failedAttempts: failedAttempts.length > 0 ? failedAttempts : undefined,
+  });
 };
 
-const quoted = (value: string | readonly unknown[]): string => JSON.stringify(value);
+const none: readonly SummaryLoss[] = [];
 
-/** The member with the counts that are known; empty: none is. */
-const countsOf = ({ input, cacheRead, cacheWrite, output, reasoning }: Usage): string => {
-  const counts =
-    countOf('input', input) +
-    countOf('cacheRead', cacheRead) +
-    countOf('cacheWrite', cacheWrite) +
-    countOf('output', output) +
-    countOf('reasoning', reasoning);
-  return counts === '' ? '' : `,"usage":{${counts.slice(1)}}`;
+/** The counts that are known; `undefined`: none is. */
+const countsOf = (usage: Usage): Usage | undefined => {
+  const input = countOf(usage.input);
+  const cacheRead = countOf(usage.cacheRead);
+  const cacheWrite = countOf(usage.cacheWrite);
+  const output = countOf(usage.output);
+  const reasoning = countOf(usage.reasoning);
+  const isKnown = (input ?? cacheRead ?? cacheWrite ?? output ?? reasoning) !== undefined;
+  return isKnown ? { input, cacheRead, cacheWrite, output, reasoning } : undefined;
 };
 
 /** An upstream's count may be any number. */
-const countOf = (name: string, count: number | undefined): string =>
-  count === undefined || !(count >= 0 && count <= Number.MAX_SAFE_INTEGER) ? '' : `,"${name}":${Math.round(count)}`;
+const countOf = (count: number | undefined): number | undefined =>
+  count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.round(count) : undefined;
 
 /** Rounds to tenths of a millisecond. */
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

@@ -24,6 +24,8 @@ interface LinesToWrite {
   readonly firstMs: number;
 }
 
+const lineFeed = 0x0a;
+
 const blockBytes = 262_144;
 
 /** Blocks that are kept for readers: 4 MiB. */
@@ -65,6 +67,8 @@ export class RecordLines {
     const block = this.#roomFor(line);
     const from = block.used;
     block.used += block.bytes.write(line, from);
+    block.bytes[block.used] = lineFeed;
+    block.used += 1;
     block.numbers.push(n);
     block.ends.push(block.used);
     this.#kept += 1;
@@ -119,7 +123,7 @@ export class RecordLines {
   }
 
   #roomFor(line: string): Block {
-    const most = 3 * line.length;
+    const most = 3 * line.length + 1;
     const last = this.#blocks.at(-1);
     if (last && last.bytes.length - last.used >= most) return last;
     const bytes = Buffer.allocUnsafeSlow(Math.max(blockBytes, most));

@@ -58,7 +58,12 @@ export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) 
       needles = spellings(given);
       known.clear();
     }
-    return text.length > maxKnownChars ? mask(text) : known.remember(text, () => mask(text));
+    if (text.length > maxKnownChars) return mask(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const clean = mask(text);
+    known.set(text, clean);
+    return clean;
   };
 };
 

@@ -15,10 +15,14 @@ export interface RecordWriter {
   readonly takes: (level: LogLevel) => boolean;
   /** Writes a record; secrets are masked. */
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
-  /** Writes a record without secrets, unmasked. */
-  readonly writeUnmasked: (level: LogLevel, message: string, fields: JsonObject) => void;
-  /** As `writeUnmasked`, without serializing. `members`: JSON members, each followed by a comma. `message`: a JSON string. */
-  readonly writeText: (level: LogLevel, message: string, members: string) => void;
+  /** Writes a record without secrets, unmasked. Its members are those after `hostname`. */
+  readonly writeUnmasked: (level: LogLevel, record: UnmaskedRecord) => void;
+}
+
+/** Members of a record, the message last. Those that are `undefined` aren't written. */
+interface UnmaskedRecord {
+  readonly [name: string]: unknown;
+  readonly msg: string;
 }
 
 export const recordWriter = (
@@ -37,12 +41,9 @@ export const recordWriter = (
       if (!takes(level)) return;
       logger[level](fields ? maskFields(fields, maskText) : {}, maskLongText(message, maskText));
     },
-    writeUnmasked(level, message, fields) {
-      logger[level](fields, message);
-    },
-    writeText(level, message, members) {
+    writeUnmasked(level, record) {
       if (takes(level))
-        file.write(`{"level":${levels[level]},"time":${Date.now()}${origin}${members}"msg":${message}}\n`);
+        file.write(`{"level":${levels[level]},"time":${Date.now()}${origin}${JSON.stringify(record).slice(1)}\n`);
     },
   };
 };
@@ -63,50 +64,43 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
   request({ reqId, method, url, remoteAddress }) {
     if (!writer.takes('info')) return;
     const clean = maskUrl(url, maskText);
-    const shown = JSON.stringify(clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean);
-    const verb = JSON.stringify(maskLongText(method, maskText));
-    const req = `"req":{"id":${reqId},"method":${verb},"url":${shown},"remoteAddress":"${remoteAddress}"},`;
-    writer.writeText('info', '"incoming request"', req);
+    const shown = clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean;
+    const req = { id: reqId, method: maskLongText(method, maskText), url: shown, remoteAddress };
+    writer.writeUnmasked('info', { req, msg: 'incoming request' });
   },
   completed({ reqId, statusCode, responseTimeMs, aborted }) {
-    const res = `"reqId":${reqId},"res":{"statusCode":${statusCode},"responseTime":${Math.max(0, Math.round(responseTimeMs))}},`;
-    writer.writeText('info', aborted ? '"request aborted"' : '"request completed"', res);
+    const res = { statusCode, responseTime: Math.max(0, Math.round(responseTimeMs)) };
+    writer.writeUnmasked('info', { reqId, res, msg: aborted ? 'request aborted' : 'request completed' });
   },
   event: writer.write,
 });
 
-/** The application log. The record of a route is text with fixed names: only texts of clients or the configuration are masked. */
+/** The application log. The record of a route has fixed names: only texts of clients or the configuration are masked. */
 export const appLog = (writer: RecordWriter, maskText: (text: string) => string): AppLog => {
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => writer.write(level, message, fields);
-  const masked = (text: string): string => JSON.stringify(maskLongText(text, maskText));
+  const masked = (text: string): string => maskLongText(text, maskText);
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    routed({
-      requestId,
-      namedClient,
-      provider,
-      model,
-      client,
-      requestedModel,
-      scenario,
-      reason,
-      tokens,
-      url,
-      relays,
-      losses,
-    }) {
+    routed(record) {
       if (!writer.takes('info')) return;
-      // Generated ids hold no secrets, and would fill the cache of masked texts.
-      const id = generatedId.test(requestId) ? `"${requestId}"` : masked(requestId);
-      const members =
-        `"requestId":${id},${namedClient === undefined ? '' : `"namedClient":"${namedClient}",`}"client":"${client}",${requestedModel === undefined ? '' : `"asked":${masked(requestedModel)},`}` +
-        `"scenario":"${scenario}","reason":${masked(reason)},${tokens === undefined ? '' : `"tokens":${tokens},`}` +
-        `"url":${masked(url)},"relays":{"request":${relays.request},"reply":${relays.reply}},` +
-        (losses ? `"losses":${JSON.stringify(maskFields({ losses }, maskText).losses)},` : '');
-      writer.writeText('info', masked(`routed to ${provider},${model}`), members);
+      const { requestId, requestedModel, losses } = record;
+      writer.writeUnmasked('info', {
+        // Generated ids hold no secrets, and would fill the cache of masked texts.
+        requestId: generatedId.test(requestId) ? requestId : masked(requestId),
+        namedClient: record.namedClient,
+        client: record.client,
+        asked: requestedModel === undefined ? undefined : masked(requestedModel),
+        scenario: record.scenario,
+        reason: masked(record.reason),
+        tokens: record.tokens,
+        url: masked(record.url),
+        relays: record.relays,
+        losses: losses && maskFields({ losses }, maskText).losses,
+        msg: masked(`routed to ${record.provider},${record.model}`),
+      });
     },
   };
 };
