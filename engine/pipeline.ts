@@ -34,7 +34,7 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
     showLimits(), // a client's own limits, if it has any
     observeReply(), // first byte, end and status
   );
-  return (exchange) => of(exchange).pipe(answer, deliver(exchange));
+  return (exchange) => deliver(exchange)(answer(of(exchange)));
 };
 
 /** The client's bytes → the request, its destination and plan, for `then`. */

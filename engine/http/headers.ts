@@ -29,17 +29,18 @@ export const joinHeaders = (list: HeaderList): Headers => {
 };
 
 /** An address of 4 or 16 bytes as text; empty when there is none. */
-export const addressText = (bytes: Uint8Array): string => {
-  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
-  if (bytes.length !== 16) return '';
-  const groups: string[] = [];
-  for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
-  const address = groups.join(':');
-  return knownAddresses.remember(address, () => shortAddress(address));
-};
+export const addressText = (address: ArrayBuffer): string =>
+  knownAddresses.remember(Buffer.from(address).toString('latin1'), textOfBytes);
 
-/** Cache: to shorten an address takes a URL parser. */
+/** Cache, by the bytes as Latin-1: to shorten an address takes a URL parser. */
 const knownAddresses = new BoundedMap<string, string>(500);
+
+const textOfBytes = (latin1: string): string => {
+  const bytes = Buffer.from(latin1, 'latin1');
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return '';
+  return shortAddress(Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(2 * at).toString(16)).join(':'));
+};
 
 /**
  * Checks for ambiguous framing (request smuggling); `undefined`: the length is unambiguous. Two parsers may see different
@@ -92,7 +93,7 @@ export const safeHeaders = (headers: Readonly<Record<string, string>>): string[]
   const safe: string[] = [];
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined && isAllowed(name)) safe.push(name, safeValue(value));
+    if (value !== undefined && known.remember(name, isAllowed)) safe.push(name, safeValue(value));
   }
   return safe;
 };
@@ -100,8 +101,7 @@ export const safeHeaders = (headers: Readonly<Record<string, string>>): string[]
 /** Cache: answers repeat the same few header names. */
 const known = new BoundedMap<string, boolean>(500);
 
-const isAllowed = (name: string): boolean =>
-  known.remember(name, () => isToken.test(name) && !reserved.has(name.toLowerCase()));
+const isAllowed = (name: string): boolean => isToken.test(name) && !reserved.has(name.toLowerCase());
 
 const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const reserved: ReadonlySet<string> = new Set([

@@ -10,7 +10,11 @@ const header = 'x-junctor-hops';
 const maxHops = 8;
 
 const hopsOf = ({ clientHeader }: Pick<Decoded, 'clientHeader'>): readonly string[] =>
-  (clientHeader(header) ?? '').split(',', maxHops + 1).flatMap((name) => name.trim() || []);
+  clientHeader(header)
+    ?.split(',', maxHops + 1)
+    .flatMap((name) => name.trim() || []) ?? none;
+
+const none: readonly string[] = [];
 
 /** Refuses a request that has passed this gateway before: a provider's base URL leads back to it. */
 export const refuseLoop = (decoded: Pick<Decoded, 'clientHeader'>, hop: Gateway['hop']): void => {

@@ -291,7 +291,8 @@ export const readStart = (): StreamStage<Answered, Uint8Array, Uint8Array> => (a
     if (at === chunk.length) return undefined;
     begun = true;
     const isMark = marked === 0 || marked === mark.length;
-    return isMark ? chunk.subarray(at) : Buffer.concat([Uint8Array.from(mark.slice(0, marked)), chunk.subarray(at)]);
+    if (isMark) return at === 0 ? chunk : chunk.subarray(at);
+    return Buffer.concat([Uint8Array.from(mark.slice(0, marked)), chunk.subarray(at)]);
   };
   return {
     next(chunk) {

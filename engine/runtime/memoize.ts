@@ -26,11 +26,11 @@ export class BoundedMap<K, V> extends Map<K, V> {
     return super.set(key, value);
   }
 
-  /** The value of a key; it is built and kept if there is none. */
-  remember(key: K, build: () => V): V {
+  /** The value of a key; it is built and kept if there is none. A `build` that isn't made for the call costs the least. */
+  remember(key: K, build: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;
-    const made = build();
+    const made = build(key);
     this.set(key, made);
     return made;
   }

@@ -99,15 +99,14 @@ export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): Origin
 
   /** Cache: clients send the same few hosts. */
   const known = new BoundedMap<string, HostName | undefined>(maxKnown);
-  const ownHost = (host: string): HostName | undefined =>
-    known.remember(host, () => {
-      const asked = parseHostName(host);
-      return asked && isOwn(asked) ? asked : undefined;
-    });
+  const ownHost = (text: string): HostName | undefined => {
+    const asked = parseHostName(text);
+    return asked && isOwn(asked) ? asked : undefined;
+  };
 
   return (headers, anyHost = false, anyPage = false) => {
     const hosts = valuesOf(headers, 'host');
-    const own = hosts.length === 1 ? ownHost(hosts[0] ?? '') : undefined;
+    const own = hosts.length === 1 ? known.remember(hosts[0] ?? '', ownHost) : undefined;
     if (!own && !anyHost) return forbidden('Host', 'names a host that is not allowed');
     if (anyPage) return undefined;
     const site = valuesOf(headers, 'sec-fetch-site');

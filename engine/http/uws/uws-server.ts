@@ -69,7 +69,7 @@ class UwsStream implements HttpStream {
   }
 
   proxiedAddress(): string {
-    return addressText(new Uint8Array(this.#res.getProxiedRemoteAddress()));
+    return addressText(this.#res.getProxiedRemoteAddress());
   }
 
   onAborted(aborted: () => void): void {
@@ -192,7 +192,7 @@ const admit = (res: UwsResponse, events: HttpServerEvents): void => {
   if (!events.opened(addressOf(res))) res.close();
 };
 
-const addressOf = (res: UwsResponse): string => addressText(new Uint8Array(res.getRemoteAddress()));
+const addressOf = (res: UwsResponse): string => addressText(res.getRemoteAddress());
 
 /** uWebSockets.js would encode text as UTF-8. */
 const wireValue = (value = ''): string | Uint8Array => (isAscii(value) ? value : Buffer.from(value, 'latin1'));

@@ -89,6 +89,7 @@ export const valueEnd = (text: string, from: number): number => {
 
 /** Whether the string literal from `from` to `to` is the name, with or without escapes. */
 const isNamed = (text: string, from: number, to: number, name: string): boolean => {
+  if (to - from - 2 < name.length) return false;
   const written = text.slice(from + 1, to - 1);
   return written.includes('\\') ? JSON.parse(`"${written}"`) === name : written === name;
 };

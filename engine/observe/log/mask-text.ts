@@ -58,12 +58,7 @@ export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) 
       needles = spellings(given);
       known.clear();
     }
-    if (text.length > maxKnownChars) return mask(text);
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const clean = mask(text);
-    known.set(text, clean);
-    return clean;
+    return text.length > maxKnownChars ? mask(text) : known.remember(text, mask);
   };
 };
 
@@ -289,7 +284,7 @@ const whole = /tokens?$|^(?:key|auth|sig)$/;
  * `refresh_token`, `key` …
  */
 export const isSecretName = (name: string): boolean =>
-  name.length > maxNameChars ? looksSecret(name) : knownNames.remember(name, () => looksSecret(name));
+  name.length > maxNameChars ? looksSecret(name) : knownNames.remember(name, looksSecret);
 
 /** Whether a header or URL parameter of this name may hold a secret. Unlike in JSON, a name that ends in `key` is rarely a sort key. */
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || name.toLowerCase().endsWith('key');

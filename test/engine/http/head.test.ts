@@ -10,7 +10,7 @@ const addresses = [
 ] as const;
 
 for (const [bytes, expected] of addresses) {
-  test(`address ${expected}`, (t) => t.is(addressText(Uint8Array.from(bytes)), expected));
+  test(`address ${expected}`, (t) => t.is(addressText(Uint8Array.from(bytes).buffer), expected));
 }
 
 test('repeated headers are joined, and no name is special', (t) => {
