@@ -12,6 +12,7 @@ import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
+import { socketFaults } from '../routing/plan/plan.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
@@ -41,6 +42,7 @@ export const offlineGateway = async (
   const gateway = compileGateway(config, registry, {
     upstreams: {
       call: () => throwError(() => new Error('Nothing is sent.')),
+      closeIdleSockets: () => undefined,
       poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
       close: async () => undefined,
     },
@@ -56,6 +58,9 @@ export const offlineGateway = async (
   const { faults, warnings } = validateEntries(config, registry);
   return {
     gateway,
-    checked: { faults, warnings: [...warnings, ...modelFindings(gateway, Date.now())] },
+    checked: {
+      faults: [...faults, ...socketFaults(config, registry)],
+      warnings: [...warnings, ...modelFindings(gateway, Date.now())],
+    },
   };
 };

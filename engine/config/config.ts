@@ -92,6 +92,8 @@ export interface Provider {
   readonly credentials?: 'client';
   /** Limits that win over those of `Config.timeouts`. */
   readonly timeouts?: ProviderTimeouts;
+  /** Streamed Responses requests go over a WebSocket. */
+  readonly webSocket?: true;
   /** What all calls have in addition. */
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */

@@ -172,6 +172,12 @@ export const ProviderFile = Type.Object({
   ),
   ...callExtras,
   timeouts: Type.Optional(ProviderTimeouts),
+  webSocket: Type.Optional(
+    Type.Boolean({
+      description: 'Streamed Responses requests go over a WebSocket, which later requests of a conversation reuse.',
+      default: false,
+    }),
+  ),
   api_base_url: text('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
   api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(

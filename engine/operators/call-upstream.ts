@@ -163,9 +163,10 @@ export const callUpstream =
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
+    const conversation = conversationFor(ready);
     observer.called();
     return upstreams
-      .call({ url, headers, body, backpressure, timeouts })
+      .call({ url, headers, body, backpressure, timeouts, conversation })
       .pipe(
         sequence(
           (answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer, health.nowMs())),
@@ -173,6 +174,16 @@ export const callUpstream =
         ),
       );
   };
+
+/** The name of the conversation, if the call may go over a WebSocket. */
+const conversationFor = ({ plan, request, client, clientHeader }: Ready): string | undefined => {
+  if (!request.stream || request.compaction || !plan.speaksSocket) return undefined;
+  for (const name of client.sessionHeaders ?? []) {
+    const id = clientHeader(name);
+    if (id) return id;
+  }
+  return client.sessionIn?.(request) ?? '';
+};
 
 /** A redirect isn't followed: it could send the key and the conversation to any host. */
 const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && status < 400;

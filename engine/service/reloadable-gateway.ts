@@ -12,6 +12,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
+import { socketFaults } from '../routing/plan/plan.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
 import type { ProcessServices } from './services.ts';
 import type { Peers } from './workers/peers.ts';
@@ -83,6 +84,7 @@ export const openGateway = async (
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     changes.applied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
+    else next.upstreams.closeIdleSockets();
     modules?.use(modulesOf(next));
   };
   const store = await ConfigStore.open({
@@ -122,7 +124,7 @@ export const openGateway = async (
       if (!('config' in result)) return unusable(result.faults);
       const { config: other } = result;
       const built = await build(other);
-      const { faults } = validateEntries(other, built.registry, isBroken);
+      const { faults } = checkUse(other, built, isBroken);
       if (faults.length === 0) return built;
       if (built.upstreams !== current.gateway.upstreams) await built.upstreams.close();
       return unusable(quoteReferences(faults, source, env));
@@ -151,7 +153,10 @@ const checkUse = (
   isAllowedToFail: (entry: TransformerEntry | RouterModule) => boolean,
 ): CheckedEntries => {
   const { faults, warnings } = validateEntries(config, gateway.registry, isAllowedToFail);
-  return { faults, warnings: [...warnings, ...modelFindings(gateway, Date.now())] };
+  return {
+    faults: [...faults, ...socketFaults(config, gateway.registry)],
+    warnings: [...warnings, ...modelFindings(gateway, Date.now())],
+  };
 };
 
 /** The custom modules that a gateway has loaded. */

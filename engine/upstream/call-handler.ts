@@ -38,7 +38,7 @@ export interface CallTarget {
 }
 
 /** One for all calls of the process. */
-const turns = new ReadingTurns();
+export const readingTurns = new ReadingTurns();
 
 /** One upstream call. Passes undici's callbacks on to the subscribers of the call and of the answer's body. */
 export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
@@ -204,7 +204,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     if (chunk.length > 0 && this.#body) {
       this.#body.next(chunk);
       // What has paused it decides when it reads on.
-      if (!this.#paused && !this.#done) turns.brought(this, chunk.length);
+      if (!this.#paused && !this.#done) readingTurns.brought(this, chunk.length);
     }
     return !this.#paused;
   }

@@ -1,11 +1,14 @@
-import { Observable } from 'rxjs';
+import { from, mergeMap, Observable } from 'rxjs';
 import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
+import { loadOnce } from '../runtime/load-once.ts';
 import { type SteadyClock, steadyClock } from '../runtime/steady-clock.ts';
 import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts';
+import type { SocketTarget } from './open-socket.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { UpstreamAnswer, UpstreamCall, Upstreams } from './upstreams.ts';
+import type { SocketCalls } from './web-socket/socket-calls.ts';
 
 /**
  * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
@@ -39,29 +42,51 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
     return target;
   };
 
-  const poolFor = (url: URL): ConnectionPool => {
-    const known = pools.get(url.origin);
+  const socketTargets = new Map<string, SocketTarget>();
+  const socketTargetOf = (url: URL): SocketTarget => {
+    const known = socketTargets.get(url.origin);
     if (known) return known;
     if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
     const proxy = proxyFor(url, options.environment);
-    const { connectMs } = options;
-    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options, clock);
+    const target: SocketTarget = { url, proxy, connectMs: options.connectMs, sessions: { latest: undefined } };
+    socketTargets.set(url.origin, target);
+    return target;
+  };
+
+  const poolFor = (url: URL): ConnectionPool => {
+    const known = pools.get(url.origin);
+    if (known) return known;
+    const pool = new ConnectionPool(socketTargetOf(url), options, clock);
     pools.set(url.origin, pool);
     if (closing) pool.close();
     return pool;
   };
 
+  const callOverHttp = (call: UpstreamCall): Observable<UpstreamAnswer> =>
+    new Observable((subscriber) => {
+      const limits = call.timeouts ? { ...options, ...call.timeouts } : options;
+      return new CallHandler(call, targetOf(call.url), limits, clock, subscriber).start();
+    });
+
+  let sockets: SocketCalls | undefined;
+  const loadSockets = loadOnce(async () => {
+    const module = await import('./web-socket/socket-calls.ts');
+    sockets = new module.SocketCalls({ options, clock, overHttp: callOverHttp, targetOf: socketTargetOf });
+    if (closing) void sockets.close();
+    return sockets;
+  });
+  const callOverSocket = (call: UpstreamCall, conversation: string): Observable<UpstreamAnswer> =>
+    sockets?.call(call, conversation) ??
+    from(loadSockets()).pipe(mergeMap((loaded) => loaded.call(call, conversation)));
+
   return {
-    call: (call) =>
-      new Observable((subscriber) => {
-        const limits = call.timeouts ? { ...options, ...call.timeouts } : options;
-        return new CallHandler(call, targetOf(call.url), limits, clock, subscriber).start();
-      }),
+    call: (call) => (call.conversation === undefined ? callOverHttp(call) : callOverSocket(call, call.conversation)),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
+    closeIdleSockets: () => sockets?.dropIdle(),
     async close() {
       closing = true;
       stopWatching();
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await Promise.all([sockets?.close(), ...[...pools.values()].map((pool) => pool.close())]);
     },
   };
 };

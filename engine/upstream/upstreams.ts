@@ -16,6 +16,11 @@ export interface UpstreamCall {
   readonly backpressure: Backpressure;
   /** Limits that win over those of all calls. */
   readonly timeouts?: Partial<CallTimeouts> | undefined;
+  /**
+   * Present if a streamed Responses request may go over a WebSocket: the name of its conversation; empty if none is known. The answer is the
+   * same as over HTTP, which is used where WebSocket isn't possible.
+   */
+  readonly conversation?: string | undefined;
 }
 
 /** How long one call may take, in milliseconds. */
@@ -57,6 +62,8 @@ export interface Upstreams {
   readonly call: (call: UpstreamCall) => Observable<UpstreamAnswer>;
   /** The state of the connections to the URL's origin. */
   readonly poolStats: (url: URL) => PoolStats;
+  /** Closes the WebSockets that are idle: what they were opened with may have changed. */
+  readonly closeIdleSockets: () => void;
   /**
    * Closes idle connections; resolves when the last call in flight has ended. Later calls are still served, since a request may
    * be routed just before a reload, but their connections aren't kept.

@@ -81,6 +81,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'rxjs',
       'node:',
       'undici',
+      'ws',
       'fzstd',
       'lru-cache',
       'typebox',

@@ -99,6 +99,7 @@ const readProvider = (
     models: [...new Set(models)],
     ...(isClients && { credentials: 'client' as const }),
     ...(row.timeouts && { timeouts: row.timeouts }),
+    ...(row.webSocket && { webSocket: true as const }),
     ...(extras && { extras }),
     ...(modelExtras.size > 0 && { modelExtras }),
     ...(modelFacts.size > 0 && { modelFacts }),

@@ -100,6 +100,7 @@ export const buildGraph = ({
   const callOptions = [
     ...(ownCredentials ? ['credentials'] : []),
     ...((provider.otherBaseUrls ?? []).length > 0 ? ['otherBaseUrls'] : []),
+    ...(speaksSocket(provider, upstream) ? ['webSocket'] : []),
     ...namesOf(extras),
   ];
   const encodeDetails = {
@@ -130,6 +131,10 @@ export const buildGraph = ({
   const typed = { ...steps, requestStages, callStages, eventStages, ...decisions };
   return { ...typed, ...join(client, typed, replaced) };
 };
+
+/** Whether streamed calls go over a WebSocket, where they can. */
+export const speaksSocket = ({ webSocket }: Provider, { wire }: UpstreamProtocol): boolean =>
+  webSocket === true && wire === 'responses';
 
 /** The format's headers, and those that are configured, which win. */
 const withHeaders = (headers: Format['headers'], extras: ModelCallExtras): Format['headers'] =>

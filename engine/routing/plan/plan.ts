@@ -1,4 +1,5 @@
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
+import type { Finding } from '../../config/diagnostics.ts';
 import { shownName } from '../../config/env.ts';
 import { callExtrasOf } from '../../config/sections/call-extras.ts';
 import type { Destination } from '../../config/sections/destination.ts';
@@ -6,9 +7,9 @@ import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Lack } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
-import type { SchemaFault } from '../../model/schema.ts';
+import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Format, RowUse, Target } from '../../model/transformer.ts';
-import { buildGraph, type Graph } from './build-graph.ts';
+import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
 import { buildStages, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
 
@@ -39,6 +40,8 @@ export interface Plan extends PlanKey {
   readonly window: number | undefined;
   /** What the model is known to lack. */
   readonly lacks: readonly Lack[];
+  /** Streamed calls go over a WebSocket, where they can. */
+  readonly speaksSocket: boolean;
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
   /** Present if the plan can't be used. */
@@ -88,6 +91,7 @@ export const compilePlan = (
     patches: extras.patches,
     window,
     lacks,
+    speaksSocket: speaksSocket(provider, upstream),
     graph: buildGraph({
       ...key,
       choice,
@@ -114,6 +118,23 @@ export const formatOf = (
     registry,
     key.provider,
   );
+
+/** The faults of providers whose `webSocket` has nothing to apply to: none of their models is called by Responses. */
+export const socketFaults = (config: Config, registry: TransformerRegistry): readonly Finding[] =>
+  config.providers.flatMap((provider, index) => {
+    if (!provider.webSocket) return [];
+    const formats = new Set<string>();
+    for (const model of provider.models.length > 0 ? provider.models : ['']) {
+      const { format, options } = formatOf(config, registry, { provider, model });
+      const usable = format.optionsReader.faults(options, 'options').length > 0 ? {} : options;
+      const target = { baseUrl: provider.baseUrl, options: usable, model, passes: 'responses' } as const;
+      if (speaksSocket(provider, format.protocol(target))) return [];
+      formats.add(format.name);
+    }
+    const path = `${memberPath('Providers', index)}.webSocket`;
+    const message = `needs a model that is called by Responses, since no other API has WebSocket; this provider's format is ${[...formats].join(', ')}`;
+    return [{ path, message }];
+  });
 
 const withQuery = (baseUrl: URL, query: Readonly<Record<string, string>>): URL => {
   const url = new URL(baseUrl);

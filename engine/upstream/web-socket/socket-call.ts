@@ -1,0 +1,349 @@
+import { Observable, of, type Subscriber, type Subscription } from 'rxjs';
+import { errors } from 'undici';
+import { FaultError } from '../../model/fault.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
+import type { Headers } from '../../model/protocol.ts';
+import type { Pausable } from '../../runtime/backpressure.ts';
+import type { SteadyClock } from '../../runtime/steady-clock.ts';
+import { readingTurns } from '../call-handler.ts';
+import { asleepFault, callFault, callTimeout, firstByteTimeout } from '../faults.ts';
+import type { CallTimeouts, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
+import { type Chain, ResponseItems } from './chain.ts';
+import { type CreateBody, createMessage, type SocketEvent, socketEventOf } from './create-message.ts';
+import type { HandshakeAnswer } from './open-web-socket.ts';
+import type { SocketConnection, SocketUser } from './socket-connection.ts';
+
+/** How long a response that a sleep interrupted may stay silent before its connection counts as dead, in milliseconds. */
+const wakeMs = 20_000;
+
+/** Bytes of notices that may come before a response begins. */
+const maxNoticeBytes = 1 << 16;
+
+/** What a call over a WebSocket needs. */
+interface SocketCallParts {
+  readonly call: UpstreamCall;
+  readonly body: CreateBody;
+  readonly limits: CallTimeouts;
+  readonly clock: SteadyClock;
+  readonly subscriber: Subscriber<UpstreamAnswer>;
+  /** The same call over HTTP. */
+  readonly overHttp: () => Observable<UpstreamAnswer>;
+  /** Takes back the connection. */
+  readonly released: (connection: SocketConnection, chain: Chain | undefined) => void;
+  /** The upstream took the upgrade but doesn't serve it. */
+  readonly refused: () => void;
+}
+
+/**
+ * One response over a WebSocket, as the answer that HTTP would bring: its events are records of Server-Sent Events. What fails
+ * before the first event is made over HTTP instead, unless the failure is an answer.
+ */
+export class SocketCall implements SocketUser, Pausable {
+  /** `undefined` once the response has begun: it isn't made again then. */
+  #parts: SocketCallParts | undefined;
+  readonly #host: string;
+  readonly #limits: CallTimeouts;
+  readonly #clock: SteadyClock;
+  readonly #backpressure: UpstreamCall['backpressure'];
+  readonly #subscriber: Subscriber<UpstreamAnswer>;
+  readonly #released: SocketCallParts['released'];
+  readonly #items = new ResponseItems();
+  readonly #body: CreateBody;
+  #connection: SocketConnection | undefined;
+  /** Whether the request was shortened. */
+  #isContinued = false;
+  #reader: Subscriber<Uint8Array> | undefined;
+  /** Records that the reader hasn't got yet: those of one network chunk, or those before it has subscribed. */
+  #records: Uint8Array[] = [];
+  #isFlushDue = false;
+  #noticeBytes = 0;
+  #readAtMs = 0;
+  #paused = false;
+  #done = false;
+  #failure: Error | undefined;
+  #http: Subscription | undefined;
+  #stopSilence = nothing;
+  #stopCall = nothing;
+  #stopWake = nothing;
+
+  constructor(parts: SocketCallParts) {
+    this.#parts = parts;
+    this.#host = parts.call.url.host;
+    this.#limits = parts.limits;
+    this.#clock = parts.clock;
+    this.#backpressure = parts.call.backpressure;
+    this.#subscriber = parts.subscriber;
+    this.#released = parts.released;
+    this.#body = parts.body;
+  }
+
+  /** Sends the request; with `after`, what is new of it. */
+  start(connection: SocketConnection, after?: { readonly responseId: string; readonly seen: number }): void {
+    const { firstByteMs, callMs } = this.#limits;
+    this.#connection = connection;
+    this.#isContinued = after !== undefined;
+    connection.chain = undefined;
+    connection.send(createMessage(this.#body, after), this);
+    this.#stopSilence = this.#clock.after(firstByteMs, () => this.#fail(firstByteTimeout(this.#host, firstByteMs)));
+    if (callMs > 0) this.#stopCall = this.#clock.after(callMs, () => this.#fail(callTimeout(this.#host, callMs)));
+  }
+
+  /** Makes the call over HTTP. */
+  goOverHttp(): void {
+    const parts = this.#parts;
+    if (this.#done || !parts) return;
+    this.#settle();
+    this.#http = parts.overHttp().subscribe(this.#subscriber);
+  }
+
+  /** The upgrade was answered with a refusal that HTTP would meet too. */
+  answer(answer: HandshakeAnswer): void {
+    if (this.#done) return;
+    this.#settle();
+    this.#subscriber.next({ ...answer, body: of(answer.body), drain: nothing });
+    this.#subscriber.complete();
+  }
+
+  /** Ends the call with an error. */
+  readonly fail = (error: Error): void => this.#fail(error);
+
+  /** Gives the call up, at any stage. */
+  abandon(): void {
+    this.#http?.unsubscribe();
+    if (this.#done) return;
+    const connection = this.#connection;
+    this.#failure = new Error('The body of an upstream answer was subscribed after its call had been given up.');
+    this.#settle();
+    connection?.terminate();
+    this.#subscriber.complete();
+  }
+
+  onMessage(message: Buffer, isBinary: boolean): void {
+    if (this.#done) return;
+    const event = isBinary ? undefined : socketEventOf(message);
+    if (!event) this.#lose(garbledFault(this.#host));
+    else if (this.#parts && event.type === 'error') this.#refuse(message, event);
+    else this.#take(message, event);
+  }
+
+  onLost(error?: Error): void {
+    if (this.#done) return;
+    const isGarbled = error !== undefined && 'code' in error && String(error.code).startsWith('WS_ERR_');
+    this.#lose(
+      isGarbled ? garbledFault(this.#host) : callFault(this.#host, new errors.SocketError('other side closed'), 0),
+    );
+  }
+
+  onWake(): void {
+    const connection = this.#connection;
+    if (!connection) return;
+    this.#readAtMs = this.#clock.nowMs();
+    connection.ping();
+    this.#stopWake();
+    this.#stopWake = this.#clock.after(wakeMs, () => {
+      // What isn't read can't show whether it is alive.
+      if (!connection.isAlive && !this.#paused) this.#fail(asleepFault(this.#host));
+    });
+  }
+
+  pause(): void {
+    if (this.#done) return;
+    this.#paused = true;
+    this.#connection?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    queueMicrotask(() => {
+      if (this.#done || this.#reader === undefined || this.#backpressure.paused) return;
+      this.#paused = false;
+      this.#readAtMs = this.#clock.nowMs();
+      this.#connection?.resume();
+    });
+  }
+
+  #take(message: Buffer, event: SocketEvent): void {
+    const { type, record } = event;
+    this.#records.push(...record);
+    if (this.#parts) {
+      this.#noticeBytes += message.length;
+      // Some vendors send notices first; the answer begins with the response.
+      if (!type.startsWith('response.') && this.#noticeBytes < maxNoticeBytes) return;
+      this.#begin();
+    }
+    if (type === 'response.output_item.done') this.#items.add(message);
+    if (type === 'response.completed') this.#end(this.#items.chain(message, this.#body));
+    else if (type === 'response.failed' || type === 'response.incomplete') this.#end(undefined);
+    else if (type === 'error') this.#end('broken');
+    this.#dueFlush();
+  }
+
+  #begin(): void {
+    const { idleMs } = this.#limits;
+    this.#parts = undefined;
+    this.#stopSilence();
+    if (idleMs > 0) this.#stopSilence = this.#clock.after(idleMs, () => this.#checkSilence(idleMs));
+    this.#backpressure.attach(this);
+    this.#subscriber.next({
+      status: 200,
+      headers: streamHeaders,
+      body: new Observable((reader) => this.#open(reader)),
+      drain: nothing,
+    });
+    if (this.#reader === undefined || this.#backpressure.paused) this.pause();
+  }
+
+  #checkSilence(idleMs: number): void {
+    if (this.#paused) this.#readAtMs = this.#clock.nowMs();
+    const leftMs = idleMs - (this.#clock.nowMs() - this.#readAtMs);
+    if (leftMs <= 0) this.#fail(callFault(this.#host, new errors.BodyTimeoutError(), idleMs));
+    else this.#stopSilence = this.#clock.after(leftMs, () => this.#checkSilence(idleMs));
+  }
+
+  #open(reader: Subscriber<Uint8Array>): (() => void) | undefined {
+    if (this.#failure || this.#reader) {
+      reader.error(this.#failure ?? new Error('The body of an upstream answer was subscribed twice.'));
+      return undefined;
+    }
+    this.#reader = reader;
+    this.#dueFlush();
+    this.resume();
+    return () => this.abandon();
+  }
+
+  /** In a microtask: the messages of one network chunk come one by one, and their records are one emission. */
+  #dueFlush(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    queueMicrotask(() => {
+      this.#isFlushDue = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const reader = this.#reader;
+    this.#readAtMs = this.#clock.nowMs();
+    if (!reader) return;
+    if (this.#records.length > 0) {
+      const chunk = Buffer.concat(this.#records);
+      this.#records = [];
+      reader.next(chunk);
+      if (!this.#done && !this.#paused) readingTurns.brought(this, chunk.length);
+    }
+    if (!this.#done) return;
+    if (this.#failure) reader.error(this.#failure);
+    else reader.complete();
+    this.#subscriber.complete();
+  }
+
+  /** The response is complete. A connection with a broken one isn't used again. */
+  #end(chain: Chain | 'broken' | undefined): void {
+    const connection = this.#connection;
+    this.#settle();
+    if (!connection) return;
+    if (chain === 'broken') connection.terminate();
+    else this.#released(connection, chain);
+  }
+
+  /** The vendor answers with an error in place of a response. */
+  #refuse(message: Buffer, event: SocketEvent): void {
+    const parsed = parseJson(message.toString());
+    const error = isJsonObject(parsed) ? parsed : {};
+    const status = statusOf(error);
+    if (this.#isContinued ? mayBeChain(status) : isConnections(error)) {
+      this.#replace();
+      return;
+    }
+    // Without a status, it is the event that HTTP's stream would have.
+    if (status === undefined) {
+      this.#begin();
+      this.#take(message, event);
+      return;
+    }
+    const connection = this.#connection;
+    const headers = { ...headersOf(error.headers), 'content-type': 'application/json', upgrade: 'websocket' };
+    this.#settle();
+    if (connection && status < 500 && status !== 401) this.#released(connection, undefined);
+    else connection?.terminate();
+    const body = Buffer.from(writeJson({ error: error.error ?? null }));
+    this.#subscriber.next({ status, headers, body: of(body), drain: nothing });
+    this.#subscriber.complete();
+  }
+
+  /** What was asked for is asked for again over HTTP, as a whole. */
+  #replace(): void {
+    const connection = this.#connection;
+    this.goOverHttp();
+    connection?.terminate();
+  }
+
+  /** The connection broke, or brought what can't be read. */
+  #lose(fault: Error): void {
+    const connection = this.#connection;
+    if (!this.#parts) {
+      this.#fail(fault);
+      return;
+    }
+    if (connection?.reused === false) this.#parts.refused();
+    this.#replace();
+  }
+
+  #fail(failure: Error): void {
+    if (this.#done) return;
+    const connection = this.#connection;
+    const hasBegun = this.#parts === undefined;
+    this.#failure = failure;
+    this.#settle();
+    connection?.terminate();
+    if (hasBegun) this.#dueFlush();
+    else this.#subscriber.error(failure);
+  }
+
+  #settle(): void {
+    this.#done = true;
+    this.#parts = undefined;
+    this.#connection = undefined;
+    this.#stopSilence();
+    this.#stopCall();
+    this.#stopWake();
+    this.#backpressure.detach(this);
+  }
+}
+
+const nothing = (): void => {};
+
+/** `upgrade` shows in captures how the answer came. */
+const streamHeaders: Headers = { 'content-type': 'text/event-stream; charset=utf-8', upgrade: 'websocket' };
+
+const garbledFault = (host: string): FaultError =>
+  new FaultError({
+    kind: 'upstream-garbled',
+    message: `The upstream ${host} sent a message over WebSocket that isn't an event, or is too large.`,
+  });
+
+/** Statuses of a shortened request that the whole one would have too. */
+const ofAnyRequest: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
+
+/** Whether a shortened request may have failed because it was shortened. */
+const mayBeChain = (status: number | undefined): boolean =>
+  status === undefined || (status < 500 && !ofAnyRequest.has(status));
+
+/** Whether the error is the connection's own: it has lived too long. */
+const isConnections = ({ error }: JsonObject): boolean =>
+  isJsonObject(error) && error.code === 'websocket_connection_limit_reached';
+
+/** Some clients know `status_code` too. */
+const statusOf = ({ status, status_code: older }: JsonObject): number | undefined => {
+  const value = status ?? older;
+  return typeof value === 'number' && value >= 400 && value <= 599 ? value : undefined;
+};
+
+const headersOf = (value: JsonObject[string]): Headers => {
+  const headers: Record<string, string> = {};
+  if (!isJsonObject(value)) return headers;
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text === 'string' || typeof text === 'number') headers[name.toLowerCase()] = String(text);
+  }
+  return headers;
+};

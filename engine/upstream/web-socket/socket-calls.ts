@@ -1,0 +1,122 @@
+import { Observable } from 'rxjs';
+import { bodyText } from '../../model/call-body.ts';
+import { FaultError } from '../../model/fault.ts';
+import type { Headers } from '../../model/protocol.ts';
+import type { SteadyClock } from '../../runtime/steady-clock.ts';
+import type { CallLimits } from '../call-handler.ts';
+import type { SocketTarget } from '../open-socket.ts';
+import type { UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
+import { createBodyOf } from './create-message.ts';
+import { openWebSocket } from './open-web-socket.ts';
+import { SocketCall } from './socket-call.ts';
+import { SocketConnection } from './socket-connection.ts';
+import { conversationOf, type SocketPlace, SocketPool } from './socket-pool.ts';
+
+/** What calls over WebSocket need of the process's other connections. */
+interface SocketCallsParts {
+  readonly options: CallLimits;
+  readonly clock: SteadyClock;
+  readonly overHttp: (call: UpstreamCall) => Observable<UpstreamAnswer>;
+  /** Where an origin is reached. Throws `misconfigured` for an invalid proxy. */
+  readonly targetOf: (url: URL) => SocketTarget;
+}
+
+/** Headers about the body of an HTTP call, and those that differ from call to call, which a connection can't have. */
+const ofOneCall: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'traceparent',
+  'tracestate',
+]);
+
+/** Calls over WebSocket, which are made over HTTP where that isn't possible. */
+export class SocketCalls {
+  readonly #parts: SocketCallsParts;
+  readonly #pool: SocketPool;
+  readonly #stopWatching: () => void;
+
+  constructor(parts: SocketCallsParts) {
+    this.#parts = parts;
+    this.#pool = new SocketPool(parts.clock, parts.options.connections);
+    this.#stopWatching = parts.clock.onWake(() => this.#pool.wake());
+  }
+
+  /** Makes a call. `conversation` names what it belongs to; empty: it is known by its first item. */
+  call(call: UpstreamCall, conversation: string): Observable<UpstreamAnswer> {
+    const { overHttp } = this.#parts;
+    const body = this.#pool.isRefused(call.url.href) ? undefined : createBodyOf(bodyText(call.body));
+    if (!body) return overHttp(call);
+    return new Observable((subscriber) => {
+      const { options, clock, targetOf } = this.#parts;
+      const target = targetOf(call.url);
+      const headers = handshakeHeaders(call.headers);
+      const key = JSON.stringify([call.url.href, headers, conversationOf(conversation, body)]);
+      const place: SocketPlace = { origin: call.url.origin, key };
+      const limits = call.timeouts ? { ...options, ...call.timeouts } : options;
+      const socketCall = new SocketCall({
+        call,
+        body,
+        limits,
+        clock,
+        subscriber,
+        overHttp: () => overHttp(call),
+        released: (connection, chain) => this.#pool.release(connection, chain),
+        refused: () => this.#pool.refuse(call.url.href),
+      });
+      // A proxy gets plain HTTP in absolute form; it needn't know how to upgrade.
+      const isDirect = target.proxy === undefined || call.url.protocol === 'https:';
+      const grant = isDirect ? this.#pool.take(place, body) : undefined;
+      if (grant === undefined) {
+        socketCall.goOverHttp();
+        return () => socketCall.abandon();
+      }
+      if (grant !== 'open') {
+        socketCall.start(grant.connection, grant.after);
+        return () => socketCall.abandon();
+      }
+      const cancel = this.#open({ ...target, url: call.url }, headers, place, socketCall);
+      return () => {
+        cancel();
+        socketCall.abandon();
+      };
+    });
+  }
+
+  /** Closes the idle connections. */
+  dropIdle(): void {
+    this.#pool.dropIdle();
+  }
+
+  /** Resolves when the last response has ended. */
+  close(): Promise<void> {
+    this.#stopWatching();
+    return this.#pool.close();
+  }
+
+  #open(target: SocketTarget, headers: Headers, place: SocketPlace, socketCall: SocketCall): () => void {
+    const { options, clock } = this.#parts;
+    const opened = this.#pool.opening(place);
+    const maxBytes = options.decompressedBytes;
+    const cancel = openWebSocket({ ...target, headers, maxBytes, clock }, (outcome) => {
+      opened();
+      if (outcome === 'refused') {
+        this.#pool.refuse(target.url.href);
+        socketCall.goOverHttp();
+      } else if (outcome instanceof FaultError) socketCall.fail(outcome);
+      else if ('status' in outcome) socketCall.answer(outcome);
+      else {
+        const connection = new SocketConnection(outcome, clock, (lost) => this.#pool.forget(lost));
+        this.#pool.add(connection, place);
+        socketCall.start(connection);
+      }
+    });
+    return () => {
+      opened();
+      cancel();
+    };
+  }
+}
+
+const handshakeHeaders = (headers: UpstreamCall['headers']): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneCall.has(name)));

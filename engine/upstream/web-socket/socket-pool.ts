@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto';
+import { BoundedMap } from '../../runtime/memoize.ts';
+import type { SteadyClock } from '../../runtime/steady-clock.ts';
+import type { Chain } from './chain.ts';
+import { seenItems } from './chain.ts';
+import type { CreateBody } from './create-message.ts';
+import type { SocketConnection } from './socket-connection.ts';
+
+/** Connections of one conversation: its agent and the agents that this one has started. */
+const maxPerConversation = 4;
+
+/** Connections to one origin, unless the configuration allows fewer, and all together. */
+const maxPerOrigin = 64;
+const maxInAll = 256;
+
+/** How long an upstream that refused an upgrade isn't asked again, in milliseconds. */
+const refusedMs = 600_000;
+
+/** Where a connection leads, and for which conversation. */
+export interface SocketPlace {
+  readonly origin: string;
+  /** The URL, the headers and the conversation. */
+  readonly key: string;
+}
+
+/** What a call gets: a connection, with what it continues there, or leave to open one. */
+type Grant =
+  | {
+      readonly connection: SocketConnection;
+      readonly after: { readonly responseId: string; readonly seen: number } | undefined;
+    }
+  | 'open'
+  | undefined;
+
+/** The WebSockets of a process to its upstreams. */
+export class SocketPool {
+  readonly #clock: SteadyClock;
+  readonly #maxPerOrigin: number;
+  readonly #places = new Map<SocketConnection, SocketPlace>();
+  /** Those that are being opened. */
+  readonly #opening = new Set<SocketPlace>();
+  readonly #refused = new BoundedMap<string, number>(1_000);
+  #isClosed = false;
+  #drained: (() => void) | undefined;
+
+  constructor(clock: SteadyClock, connections: number) {
+    this.#clock = clock;
+    this.#maxPerOrigin = Math.min(maxPerOrigin, connections);
+  }
+
+  /** The URL didn't speak WebSocket lately. */
+  isRefused(url: string): boolean {
+    return this.#clock.nowMs() < (this.#refused.get(url) ?? 0);
+  }
+
+  refuse(url: string): void {
+    this.#refused.set(url, this.#clock.nowMs() + refusedMs);
+  }
+
+  /**
+   * A connection for a request: the one that has seen its conversation, or else one that remembers nothing, or a new one; `undefined` if all are in use.
+   */
+  take(place: SocketPlace, body: CreateBody): Grant {
+    if (this.#isClosed) return undefined;
+    const own = this.#connectionsAt(({ key }) => key === place.key);
+    const idle = own.filter((connection) => connection.isUsable);
+    for (const connection of idle) {
+      const { chain } = connection;
+      const seen = chain && seenItems(chain, body);
+      if (chain && seen !== undefined) return { connection, after: { responseId: chain.responseId, seen } };
+    }
+    const fresh = idle.find(({ chain }) => chain === undefined);
+    if (fresh) return { connection: fresh, after: undefined };
+    const isFull = own.length + this.#openingAt(({ key }) => key === place.key) >= maxPerConversation;
+    const oldest = oldestOf(idle);
+    if (isFull) return oldest && { connection: oldest, after: undefined };
+    return this.#makeRoom(place) ? 'open' : oldest && { connection: oldest, after: undefined };
+  }
+
+  /** Counts a connection that is being opened, until the returned function is called. */
+  opening(place: SocketPlace): () => void {
+    this.#opening.add(place);
+    return () => this.#opening.delete(place);
+  }
+
+  add(connection: SocketConnection, place: SocketPlace): void {
+    this.#places.set(connection, place);
+  }
+
+  /** Takes back a connection whose response is complete. */
+  release(connection: SocketConnection, chain: Chain | undefined): void {
+    connection.release(chain);
+    if (this.#isClosed) connection.close();
+  }
+
+  /** The connection is gone. */
+  forget(connection: SocketConnection): void {
+    this.#places.delete(connection);
+    if (this.#places.size === 0) this.#drained?.();
+  }
+
+  wake(): void {
+    for (const connection of [...this.#places.keys()]) connection.wake();
+  }
+
+  /** Closes the idle connections. */
+  dropIdle(): void {
+    for (const connection of this.#connectionsAt(() => true)) if (connection.isIdle) connection.close();
+  }
+
+  /** Closes the idle connections, and the others after their responses; resolves when all are closed. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.dropIdle();
+    return new Promise((resolve) => {
+      this.#drained = resolve;
+      if (this.#places.size === 0) resolve();
+    });
+  }
+
+  /** Whether another connection may be opened; closes the longest idle one for it. */
+  #makeRoom({ origin }: SocketPlace): boolean {
+    const here = (place: SocketPlace) => place.origin === origin;
+    return this.#hasRoom(here, this.#maxPerOrigin) && this.#hasRoom(() => true, maxInAll);
+  }
+
+  #hasRoom(where: (place: SocketPlace) => boolean, most: number): boolean {
+    const connections = this.#connectionsAt(where);
+    if (connections.length + this.#openingAt(where) < most) return true;
+    const oldest = oldestOf(connections.filter(({ isIdle }) => isIdle));
+    oldest?.close();
+    return oldest !== undefined;
+  }
+
+  #connectionsAt(where: (place: SocketPlace) => boolean): readonly SocketConnection[] {
+    return [...this.#places].flatMap(([connection, place]) => (where(place) ? [connection] : []));
+  }
+
+  #openingAt(where: (place: SocketPlace) => boolean): number {
+    return [...this.#opening].filter(where).length;
+  }
+}
+
+const oldestOf = (connections: readonly SocketConnection[]): SocketConnection | undefined =>
+  connections.reduce<SocketConnection | undefined>(
+    (oldest, one) => (oldest === undefined || one.idleSinceMs < oldest.idleSinceMs ? one : oldest),
+    undefined,
+  );
+
+/** A conversation that no id names is known by what it begins with. */
+export const conversationOf = (id: string, { items }: CreateBody): string =>
+  id === '' ? hash('sha256', items[0] ?? '', 'base64') : id;
