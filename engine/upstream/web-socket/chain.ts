@@ -80,12 +80,13 @@ const digestOf = (items: readonly string[], count: number): string => {
 /** What vendors add to an item for clients; models don't see it. */
 const bookkeeping: ReadonlySet<string> = new Set(['id', 'status']);
 
-/** Whether a client returns the item as it came. It may leave out what is empty, and the bookkeeping. */
+/** Whether a client returns the item as it came. It may leave out what is empty, the bookkeeping, and the type of a message. */
 const isReturned = (sent: Json | undefined, item: JsonObject): boolean =>
   isJsonObject(sent) &&
   namesOf(sent, item).every((name) => {
-    const isLeftOut = sent[name] === undefined || item[name] === undefined;
-    return (isLeftOut && bookkeeping.has(name)) || isSame(sent[name], item[name], name);
+    const [given, own] = [sent[name], item[name]];
+    if (given === undefined && name === 'type') return own === 'message';
+    return ((given === undefined || own === undefined) && bookkeeping.has(name)) || isSame(given, own, name);
   });
 
 const isSame = (sent: Json | undefined, own: Json | undefined, name: string): boolean => {
