@@ -378,6 +378,11 @@ export const Limits = Type.Object({
       minimum: 1,
     }),
   ),
+  webSockets: whole(
+    'WebSocket connections of all clients; beyond, and with 0, a client is told to send plain requests.',
+    4096,
+    0,
+  ),
   connectionsPerProvider: whole('Concurrent connections to one provider.', 2048),
   queuePerProvider: whole('Calls that may wait for one of these connections.', 1024, 0),
   recordBytes: textBytes("Bytes of one record of a provider's stream.", 64 * mebibyte),

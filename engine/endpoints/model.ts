@@ -23,6 +23,7 @@ export const modelEndpoint = (
     open: false,
     forClients: true,
     formatFault: client.encodeFault,
+    socket: client.socket,
     handle(incoming, { preset }) {
       const { id, startedAtMs, body, backpressure, namedClient } = incoming;
       const { gateway } = current;

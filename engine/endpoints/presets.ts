@@ -20,7 +20,7 @@ export const presetRoutes = <Doc>(
   presets: Presets<Gateway>,
 ): readonly (HttpRoute & Pick<ModelPath<Doc>, 'doc'>)[] =>
   paths.map(({ path, endpointFor, ...row }) => {
-    const { open, forClients = false, formatFault } = endpointFor(base);
+    const { open, forClients = false, formatFault, socket } = endpointFor(base);
     return {
       ...row,
       path: `/preset/:preset${path}`,
@@ -28,6 +28,7 @@ export const presetRoutes = <Doc>(
         open,
         forClients,
         formatFault,
+        socket,
         handle: (incoming, params) =>
           defer(() => from(presets.gatewayOf(params.preset ?? ''))).pipe(
             mergeMap((gateway) => endpointFor({ gateway }).handle(incoming, params)),

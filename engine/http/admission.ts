@@ -20,7 +20,7 @@ interface AdmissionSettings extends KeySettings {
 }
 
 /** A request as far as its admission depends on it. */
-type Caller = Pick<HttpStream, 'headers' | 'remoteAddress' | 'proxiedAddress'>;
+export type Caller = Pick<HttpStream, 'headers' | 'remoteAddress' | 'proxiedAddress'>;
 
 /** Whom a path is for; `undefined`: there is no such path. */
 type Access = Pick<Endpoint, 'open' | 'forClients' | 'anyHost'> | undefined;

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Fault } from '../model/fault.ts';
 import type { Headers, WireFault } from '../model/protocol.ts';
+import type { SocketProtocol } from '../model/wire/socket-protocol.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 
@@ -16,6 +17,8 @@ export interface Endpoint {
   /** Answers requests for any host: it reveals nothing. Absent: false. */
   readonly anyHost?: boolean;
   readonly formatFault: FormatFault;
+  /** How requests come over a WebSocket connection, which a handshake at the same path opens. Absent: over HTTP alone. */
+  readonly socket?: SocketProtocol | undefined;
   /**
    * Answers a request. `params` are the decoded variable segments of the path. Subscribed once; unsubscribed when the client
    * disconnects. `formatFault` formats an error before the first data; a later error closes the connection.

@@ -7,8 +7,17 @@ import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
 import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
-import { ServedRequest, type ServingListener } from './serve-request.ts';
-import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
+import { ServedRequest } from './serve-request.ts';
+import {
+  type ActiveRequest,
+  defaultLimits,
+  type HttpLimits,
+  type OpenSocket,
+  type RequestHooks,
+  type ServeSettings,
+  type ServingListener,
+} from './settings.ts';
+import { Conversations } from './socket/conversations.ts';
 import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
 import { LinkedSet, Ticker } from './ticker.ts';
 
@@ -81,11 +90,14 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   readonly ticker: Ticker;
   readonly bodies = new MemoryBudget();
   readonly answers = new MemoryBudget();
+  readonly conversations = new Conversations();
   settings: ServeSettings;
   retiring = false;
   readonly #server: HttpServer;
-  readonly #active = new LinkedSet<ServedRequest>();
-  readonly #activeByAddress = new Map<string, number>();
+  readonly #active = new LinkedSet<ActiveRequest>();
+  readonly #activeByAddress = new Counts();
+  readonly #sockets = new Set<OpenSocket>();
+  readonly #socketsByAddress = new Counts();
   readonly #idle: (() => void)[] = [];
   readonly #connections = new ConnectionLimit();
   #addresses: readonly string[] = [];
@@ -139,8 +151,14 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
+  /** A larger message is collected in vain, so that its client can be told; beyond this size it isn't. */
+  get maxMessageBytes(): number {
+    return 2 * this.settings.limits.bodyBytes;
+  }
+
   disableKeepAlive(): void {
     this.retiring = true;
+    for (const socket of this.#sockets) socket.retire();
   }
 
   async drain(): Promise<void> {
@@ -159,6 +177,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   interrupt(): Promise<void> {
+    for (const socket of this.#sockets) socket.interrupt(ending);
     for (const request of this.#active) request.interrupt(ending);
     return this.#whenInactive();
   }
@@ -172,7 +191,8 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   opened(remoteAddress: string): boolean {
     const { limits, proxies } = this.settings;
     const max = proxies.includes(remoteAddress) ? Number.POSITIVE_INFINITY : limits.connectionsPerAddress;
-    if (this.#connections.admit(remoteAddress, this.#activeByAddress.get(remoteAddress) ?? 0, max)) return true;
+    const used = this.#activeByAddress.of(remoteAddress) + this.#socketsByAddress.of(remoteAddress);
+    if (this.#connections.admit(remoteAddress, used, max)) return true;
     const nowMs = performance.now();
     if (nowMs - this.#warnedAtMs >= warnEveryMs) {
       this.#warnedAtMs = nowMs;
@@ -189,29 +209,44 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   requested(stream: HttpStream): void {
-    this.#served += 1;
-    const request = new ServedRequest(stream, this.#served, this);
-    const { remoteAddress } = request;
-    this.#active.add(request);
-    if (!this.#isBusy && this.#active.size >= manyRequests) this.#setBusy(true);
-    this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
+    const request = new ServedRequest(stream, this);
+    request.number = this.add(request);
     request.begin();
   }
 
   rejection(remoteAddress: string): Rejection | undefined {
-    const active = this.#activeByAddress.get(remoteAddress) ?? 0;
-    return active > this.settings.limits.activePerAddress ? tooManyRequests : undefined;
+    return this.#activeByAddress.of(remoteAddress) > this.settings.limits.activePerAddress
+      ? tooManyRequests
+      : undefined;
   }
 
-  release(request: ServedRequest): void {
-    const { remoteAddress } = request;
+  add(request: ActiveRequest): number {
+    this.#served += 1;
+    this.#active.add(request);
+    if (!this.#isBusy && this.#active.size >= manyRequests) this.#setBusy(true);
+    this.#activeByAddress.add(request.remoteAddress, 1);
+    return this.#served;
+  }
+
+  release(request: ActiveRequest): void {
     this.#active.delete(request);
     if (this.#isBusy && this.#active.size <= fewRequests) this.#setBusy(false);
-    this.#connections.used(request.stream.remoteAddress);
-    const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;
-    if (left > 0) this.#activeByAddress.set(remoteAddress, left);
-    else this.#activeByAddress.delete(remoteAddress);
+    this.#connections.used(request.connectionAddress);
+    this.#activeByAddress.add(request.remoteAddress, -1);
     if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  admitsSocket(): boolean {
+    return !this.retiring && this.#sockets.size < this.settings.limits.sockets;
+  }
+
+  openedSocket(socket: OpenSocket): void {
+    this.#sockets.add(socket);
+    this.#socketsByAddress.add(socket.connectionAddress, 1);
+  }
+
+  closedSocket(socket: OpenSocket): void {
+    if (this.#sockets.delete(socket)) this.#socketsByAddress.add(socket.connectionAddress, -1);
   }
 
   #setBusy(isBusy: boolean): void {
@@ -250,6 +285,21 @@ const settingsOf = ({ router, apiKey, clients, guard, limits, ...options }: Serv
     keepAlive: options.keepAlive ?? true,
   };
 };
+
+/** Counts by name. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, more: 1 | -1): void {
+    const left = this.of(name) + more;
+    if (left > 0) this.#counts.set(name, left);
+    else this.#counts.delete(name);
+  }
+}
 
 /** `localhost` resolves to either loopback address, so both are opened. */
 const listenAddresses = (host: string): readonly [string, string?] =>

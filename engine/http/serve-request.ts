@@ -2,43 +2,27 @@ import type { Observable } from 'rxjs';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
-import type { MemoryBudget, MemoryClaim } from '../runtime/memory-budget.ts';
+import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { preflightMethod, preflightReply } from './access/cors.ts';
 import type { BodyUse, Endpoint, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
 import { BodyClaim, type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
 import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
 import type { RouteMatch } from './router.ts';
-import type { HttpLimits, RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
+import type { ActiveRequest, HttpLimits, RequestInfo, ServeSettings, ServingListener } from './settings.ts';
+import { ClientSocket } from './socket/client-socket.ts';
 import type { HttpStream } from './stream.ts';
-import type { Linked, Ticker } from './ticker.ts';
-
-/** The listener as a request sees it. */
-export interface ServingListener {
-  readonly settings: ServeSettings;
-  readonly hooks: RequestHooks;
-  readonly ticker: Ticker;
-  /** Memory for request bodies. */
-  readonly bodies: MemoryBudget;
-  /** Memory for what is collected of answers. */
-  readonly answers: MemoryBudget;
-  /** Whether answers that start now are the last on their connections. */
-  readonly retiring: boolean;
-  /** The reason to reject a request from this address now. */
-  readonly rejection: (remoteAddress: string) => Rejection | undefined;
-  /** Called once when a request is over, successful or not. */
-  readonly release: (request: ServedRequest) => void;
-}
+import type { Ticker } from './ticker.ts';
 
 /**
  * One request from its head to its answer's end. Checks, in this order: framing, admission (host, origin, key), capacity, path
  * and method, body; then calls the endpoint.
  */
-export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget, Linked<ServedRequest> {
-  before: ServedRequest | undefined;
-  after: ServedRequest | undefined;
+export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget, ActiveRequest {
+  before: ActiveRequest | undefined;
+  after: ActiveRequest | undefined;
   readonly id: string;
-  readonly number: number;
+  number = 0;
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -56,6 +40,8 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly #listener: ServingListener;
   readonly #settings: ServeSettings;
   readonly #found: ReturnType<ServeSettings['router']['find']>;
+  /** The route whose requests a WebSocket connection shall bring. */
+  readonly #handshake: RouteMatch | undefined;
   readonly #reply: ReplyWriter;
   #reader: BodyReader | undefined;
   #headers: Headers | undefined;
@@ -64,10 +50,9 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   #handled = false;
   #gone = false;
 
-  constructor(stream: HttpStream, number: number, listener: ServingListener) {
+  constructor(stream: HttpStream, listener: ServingListener) {
     const { settings } = listener;
     this.id = requestId(headerValue(stream.headers, 'x-request-id'));
-    this.number = number;
     this.method = stream.method;
     this.path = stream.path;
     this.query = stream.query;
@@ -78,7 +63,9 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.limits = settings.limits;
     this.#listener = listener;
     this.#settings = settings;
-    this.#found = settings.router.find(stream.method, stream.path);
+    const found = settings.router.find(stream.method, stream.path);
+    this.#handshake = 'endpoint' in found ? undefined : socketRoute(stream, settings.router);
+    this.#found = this.#handshake ?? found;
     this.pageOrigin = settings.admission.pageOf(stream.headers, this.#targetOf(stream));
     this.#reply = new ReplyWriter(this);
   }
@@ -86,6 +73,10 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   get headers(): Headers {
     this.#headers ??= joinHeaders(this.stream.headers);
     return this.#headers;
+  }
+
+  get connectionAddress(): string {
+    return this.stream.remoteAddress;
   }
 
   get ticker(): Ticker {
@@ -123,7 +114,35 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     }
     const rejection = this.#rejection();
     if (rejection) this.received(rejection);
+    else if (this.#handshake) this.#upgrade(this.#handshake);
     else this.#reader = readBody(this);
+  }
+
+  /** Opens a WebSocket connection, or refuses it so that its client sends plain requests instead. */
+  #upgrade({ endpoint, params }: RouteMatch): void {
+    const { stream, path, query, remoteAddress } = this;
+    const { socket: protocol } = endpoint;
+    const listener = this.#listener;
+    const isKnown = this.header('sec-websocket-version') === '13';
+    if (!protocol || !stream.upgrade || !isKnown || !listener.admitsSocket()) {
+      this.received(upgradeRefused('POST'));
+      return;
+    }
+    const proxied = stream.proxiedAddress();
+    const { headers, remoteAddress: from } = stream;
+    const caller = { headers, remoteAddress: from, proxiedAddress: () => proxied };
+    this.#gone = true;
+    stream.upgrade((opened) => {
+      const socket = new ClientSocket(
+        listener,
+        { endpoint, params, path, query, caller, remoteAddress },
+        protocol,
+        opened,
+      );
+      listener.openedSocket(socket);
+      return socket;
+    });
+    this.#end(101, false);
   }
 
   /** The body, or why there is no answer of the endpoint. */
@@ -153,11 +172,15 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 
   finished(status: number): void {
+    this.#end(status, this.#gone);
+  }
+
+  #end(status: number, aborted: boolean): void {
     this.claim.release();
     this.answerMemory.release();
     this.#listener.release(this);
     const durationMs = Math.round(performance.now() - this.#begunMs);
-    this.#listener.hooks.finished?.(this, { status, durationMs, aborted: this.#gone });
+    this.#listener.hooks.finished?.(this, { status, durationMs, aborted });
   }
 
   failed(error: unknown): void {
@@ -165,6 +188,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 
   #abort(): void {
+    if (this.#gone) return;
     this.#gone = true;
     this.#reader?.stop();
     this.#reply.abort();
@@ -202,7 +226,10 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     const busy = this.#listener.rejection(this.remoteAddress);
     if (busy || 'endpoint' in this.#found) return busy;
     const { fault } = this.#found;
-    return this.header('upgrade')?.toLowerCase() === 'websocket' ? withoutWebSocket(fault) : { fault, close: false };
+    if (!isHandshake(this.stream)) return { fault, close: false };
+    return fault.kind === 'method-not-allowed'
+      ? upgradeRefused(fault.headers?.allow ?? 'POST')
+      : { fault, close: true };
   }
 
   #formatted(fault: Fault): WholeReply {
@@ -213,17 +240,24 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 }
 
+const isHandshake = ({ method, headers }: HttpStream): boolean =>
+  method === 'GET' && headerValue(headers, 'upgrade')?.toLowerCase() === 'websocket';
+
+/** The route of the requests that a WebSocket connection at this path brings. */
+const socketRoute = (stream: HttpStream, router: ServeSettings['router']): RouteMatch | undefined => {
+  if (!isHandshake(stream)) return undefined;
+  const found = router.find('POST', stream.path);
+  return 'endpoint' in found && found.endpoint.socket ? found : undefined;
+};
+
 /**
- * Answers a WebSocket handshake with 426 where other methods are served: clients then fall back to plain requests at once.
- * After 405 some clients retry the handshake. Source: RFC 9110, section 15.5.22.
+ * Answers a WebSocket handshake with 426 where plain requests are served: clients then fall back to these at once. After other statuses,
+ * some retry the handshake. Source: RFC 9110, section 15.5.22.
  */
-const withoutWebSocket = (fault: Fault): Rejection =>
-  fault.kind === 'method-not-allowed'
-    ? {
-        fault: {
-          kind: 'upgrade-refused',
-          message: `WebSockets are not supported here; send plain HTTP requests (${fault.headers?.allow ?? 'POST'}).`,
-        },
-        close: true,
-      }
-    : { fault, close: false };
+const upgradeRefused = (methods: string): Rejection => ({
+  fault: {
+    kind: 'upgrade-refused',
+    message: `No WebSocket connection is opened here; send plain HTTP requests (${methods}).`,
+  },
+  close: true,
+});

@@ -1,6 +1,11 @@
+import type { Fault } from '../model/fault.ts';
+import type { MemoryBudget } from '../runtime/memory-budget.ts';
 import type { TrustedProxies } from './access/access.ts';
 import type { AccessRules, KeyRefusal } from './admission.ts';
+import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
+import type { Conversations } from './socket/conversations.ts';
+import type { Linked, Ticker } from './ticker.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
@@ -10,6 +15,51 @@ export interface ServeSettings {
   readonly proxies: TrustedProxies;
   /** Connections stay open for further requests. */
   readonly keepAlive: boolean;
+}
+
+/** The listener as a request sees it. */
+export interface ServingListener {
+  readonly settings: ServeSettings;
+  readonly hooks: RequestHooks;
+  readonly ticker: Ticker;
+  /** Memory for request bodies. */
+  readonly bodies: MemoryBudget;
+  /** Memory for what is collected of answers. */
+  readonly answers: MemoryBudget;
+  /** Whether answers that start now are the last on their connections. */
+  readonly retiring: boolean;
+  /** What WebSocket connections remember. */
+  readonly conversations: Conversations;
+  /** The reason to reject a request from this address now. */
+  readonly rejection: (remoteAddress: string) => Rejection | undefined;
+  /** Counts a request as active; returns its number. */
+  readonly add: (request: ActiveRequest) => number;
+  /** Called once when a request is over, successful or not. */
+  readonly release: (request: ActiveRequest) => void;
+  /** Counts a WebSocket connection; `false`: there are too many, or no new ones are wanted. */
+  readonly admitsSocket: () => boolean;
+  readonly openedSocket: (socket: OpenSocket) => void;
+  readonly closedSocket: (socket: OpenSocket) => void;
+}
+
+/** A request that is being served. */
+export interface ActiveRequest extends Linked<ActiveRequest> {
+  /** The client's address, not that of a trusted proxy. */
+  readonly remoteAddress: string;
+  /** That of its connection. */
+  readonly connectionAddress: string;
+  /** Ends the request at once, with a fault in the client's own format. */
+  readonly interrupt: (fault: Fault) => void;
+}
+
+/** A WebSocket connection of a client. */
+export interface OpenSocket {
+  /** The address of the connection. */
+  readonly connectionAddress: string;
+  /** Takes no more requests, and closes the connection once those that it has are answered. */
+  readonly retire: () => void;
+  /** Ends the requests that wait. Those that are being answered are ended one by one. */
+  readonly interrupt: (fault: Fault) => void;
 }
 
 /** Callbacks for a listener's requests. All calls for one request pass the same `request` object. */
@@ -72,6 +122,8 @@ export interface HttpLimits {
   readonly activePerAddress: number;
   /** Connections per client address; further ones are closed at once. */
   readonly connectionsPerAddress: number;
+  /** WebSocket connections of all clients; further handshakes are refused. */
+  readonly sockets: number;
 }
 
 /** The default limits. */
@@ -86,4 +138,5 @@ export const defaultLimits: HttpLimits = {
   stallMs: 30 * 60_000,
   activePerAddress: 1024,
   connectionsPerAddress: 1024,
+  sockets: 4096,
 };

@@ -19,6 +19,8 @@ export interface HttpServerEvents {
   readonly opened: (remoteAddress: string) => boolean;
   /** A connection has closed. */
   readonly closed: () => void;
+  /** Bytes from which on a message closes its WebSocket connection at once. Read when the server is created. */
+  readonly maxMessageBytes: number;
   /** A request's head has arrived. Its body and end are reported to those who ask for them during this call. */
   readonly requested: (stream: HttpStream) => void;
 }
@@ -55,6 +57,38 @@ export interface HttpStream {
   readonly send: (body: Uint8Array, writer: StreamWriter) => boolean;
   /** Closes the connection at once. */
   readonly close: () => void;
+  /**
+   * Accepts a WebSocket handshake, in place of an answer; `undefined`: the request is none. Must be called while the server's handler
+   * runs. `open` is called during it.
+   */
+  readonly upgrade?: ((open: (socket: MessageStream) => MessageEvents) => void) | undefined;
+}
+
+/** A WebSocket connection. Must not be used after its end. */
+export interface MessageStream {
+  /** Sends a text message. `false`: the client's socket is full, which `writable` ends. The message is sent in any case. */
+  readonly send: (text: string | Uint8Array) => boolean;
+  /** Bytes that the client's socket hasn't taken yet. */
+  readonly bufferedBytes: () => number;
+  /** Sends what `act` sends in as few packets as possible. */
+  readonly cork: (act: () => void) => void;
+  readonly ping: () => void;
+  /** Sends a close frame after what was sent before, and closes the connection. */
+  readonly close: (code: number, reason: string) => void;
+  /** Closes the connection at once. */
+  readonly terminate: () => void;
+}
+
+/** What a WebSocket connection reports. */
+export interface MessageEvents {
+  /** The bytes are valid during the call alone. */
+  readonly message: (bytes: Uint8Array, isBinary: boolean) => void;
+  /** The client answers a ping. */
+  readonly heard: () => void;
+  /** The client's socket takes data again. */
+  readonly writable: () => void;
+  /** The connection is closed, by either side. */
+  readonly closed: () => void;
 }
 
 /** Consumes a request's body. */

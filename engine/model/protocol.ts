@@ -10,6 +10,7 @@ import type { Reply } from './reply.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
 import type { FieldNames } from './wire/client-paths.ts';
 import type { ClientWire } from './wire/client-wires.ts';
+import type { SocketProtocol } from './wire/socket-protocol.ts';
 
 /** One record of a Server-Sent Events stream. */
 export interface SseRecord {
@@ -96,12 +97,14 @@ export interface ClientProtocol {
   readonly usageRecord?: { readonly marker: RegExp; readonly matches: (record: SseRecord) => boolean };
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
+  /** How clients send requests over a WebSocket connection. Absent: the protocol has no such form. */
+  readonly socket?: SocketProtocol | undefined;
 }
 
-/** The client side of the protocol for requests to a path: a path that asks for a summary has its own bodies. */
+/** The client side of the protocol for requests to a path: a path that asks for a summary has its own bodies, which come over HTTP alone. */
 export const clientAt = (client: ClientProtocol, path: string): ClientProtocol => {
   const own = client.summary?.path;
-  return own && path.endsWith(own.end) ? { ...client, decodeRequest: own.decodeRequest } : client;
+  return own && path.endsWith(own.end) ? { ...client, decodeRequest: own.decodeRequest, socket: undefined } : client;
 };
 
 /** A field that only upstreams of the client's wire format can support. */

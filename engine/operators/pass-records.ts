@@ -77,6 +77,8 @@ export class RecordForwarder {
   readonly #faultIn: (record: SseRecord) => Fault;
   readonly #unasked: ClientProtocol['usageRecord'];
   #withheld: Buffer[] = [];
+  /** What came after a failure: it passes before the terminal record. Without that, the protocol's own follows the failure at once. */
+  #late: LateRecords | undefined;
 
   /** `faultIn` reads the fault in a record that reports a failure. */
   constructor(
@@ -115,12 +117,13 @@ export class RecordForwarder {
       return bytes.subarray(0, end);
     }
     const text = bytes.toString('latin1');
-    return this.#ends.marker.test(text) || this.#unasked?.marker.test(text) ? this.#upToEnd(bytes) : bytes;
+    const isPlain = !this.#failure && !this.#ends.marker.test(text) && !this.#unasked?.marker.test(text);
+    return isPlain ? bytes : this.#upToEnd(bytes);
   }
 
   /**
    * The bytes up to and including the terminal record, or before an error of another form; all bytes if there is neither. Without
-   * usage that the client didn't ask for.
+   * usage that the client didn't ask for, and what comes after a failure before there is a terminal record.
    */
   #upToEnd(bytes: Buffer): Buffer | undefined {
     const kept: Buffer[] = [];
@@ -134,13 +137,22 @@ export class RecordForwarder {
         this.#failure = read.record;
         break;
       }
-      if (read && this.#unasked?.matches(read.record)) {
+      if (this.#failure && read?.meaning !== 'end') {
+        kept.push(bytes.subarray(start, from));
+        this.#late ??= new LateRecords();
+        this.#late.add(bytes.subarray(from, to));
+        start = to;
+      } else if (read && this.#unasked?.matches(read.record)) {
         kept.push(bytes.subarray(start, from));
         this.#withheld.push(bytes.subarray(from, to));
         start = to;
       } else if (read?.meaning === 'end') {
         this.state = 'ended';
         this.#failure = undefined;
+        if (this.#late) {
+          kept.push(bytes.subarray(start, from), ...this.#late.records);
+          start = from;
+        }
       } else if (read?.meaning === 'finish') {
         this.state = 'finished';
         if (this.#ends.isFailure(read.record)) this.#failure = read.record;
@@ -184,6 +196,17 @@ export class RecordForwarder {
     const terminal = whole?.meaning === 'end' ? '' : (this.#ends.terminal ?? '');
     if (!whole) return terminal === '' ? undefined : Buffer.from(terminal);
     return Buffer.concat([held, emptyLine, Buffer.from(terminal)]);
+  }
+}
+
+/** A few records, up to a bound. */
+class LateRecords {
+  readonly records: Buffer[] = [];
+  #bytes = 0;
+
+  add(record: Buffer): void {
+    this.#bytes += record.length;
+    if (this.#bytes <= maxHeldBytes) this.records.push(record);
   }
 }
 

@@ -286,6 +286,7 @@ const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
     inflateRatio: config.limits.ratio,
     activePerAddress: config.limits.requestsPerClient,
     connectionsPerAddress: config.limits.connectionsPerClient,
+    sockets: config.limits.webSockets,
   },
 });
 

@@ -16,6 +16,7 @@ import { encodeStream } from './encode-reply/encode-stream.ts';
 import { holdsPackedSignature } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
+import { responsesSocket } from './socket/socket.ts';
 
 export { openAiModels } from './dialect.ts';
 
@@ -58,6 +59,7 @@ export const responsesClient: ClientProtocol = {
   encodeProgress,
   // Coding agents compact the conversation on this fault, but recognize it only in a stream.
   inStreamFaults: new Set(['upstream-context']),
+  socket: responsesSocket,
   ends: {
     marker: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/,
     read: readEnd,

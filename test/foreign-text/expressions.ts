@@ -137,6 +137,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source.
     foreign(/[^\x00-\xff]/gu),
   ],
+  'engine/http/socket/reply-frames.ts': [foreign(/\r\n|\n|\r/)],
   'engine/http/router.ts': [foreign(/[/\\\0]/)],
   'engine/config/sections/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
@@ -467,6 +468,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, many('response.')),
   ],
   'protocols/responses/encode-reply/response-object.ts': [foreign(/^resp_./)],
+  'protocols/responses/socket/read-message.ts': [foreign(/^[\w.-]{1,256}$/, many('a'), ' ')],
   'protocols/responses/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'transformers/enhancetool/coerce.ts': [
     foreign(/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/, many('1'), 'a'),

@@ -46,6 +46,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'rxjs',
       'node:',
       'uWebSockets.js-glibc227',
+      'ws',
       'fzstd',
     ],
   ],

@@ -27,6 +27,7 @@ export interface GatewayExtras
     | 'after'
     | 'localServerKinds'
     | 'supervision'
+    | 'server'
   > {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;

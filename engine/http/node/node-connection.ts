@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { shortAddress } from '../access/host-name.ts';
-import type { HttpServerEvents } from '../stream.ts';
+import type { HttpServerEvents, HttpStream } from '../stream.ts';
 import { NodeStream } from './node-stream.ts';
 
 /** Unread bodies must arrive at this rate, in bytes per second … */
@@ -11,6 +11,9 @@ const restWindowMs = 10_000;
 
 /** Requests that may wait on a connection while an earlier one is answered. Node.js stops reading at the body of the first. */
 const maxWaiting = 16;
+
+/** Accepts a WebSocket handshake, as `HttpStream` describes it. */
+type AcceptHandshake = NonNullable<HttpStream['upgrade']>;
 
 /** A connection, whose requests are served one after the other. */
 export class NodeConnection {
@@ -49,8 +52,15 @@ export class NodeConnection {
     });
   }
 
-  begin(request: IncomingMessage, response: ServerResponse, events: HttpServerEvents): void {
-    const stream = new NodeStream(request, response, this.remoteAddress, () => this.#answered(request));
+  /** `accept`: what accepts the WebSocket handshake that the request is. */
+  begin(request: IncomingMessage, response: ServerResponse, events: HttpServerEvents, accept?: AcceptHandshake): void {
+    const upgrade: AcceptHandshake | undefined =
+      accept &&
+      ((open) => {
+        this.#active = undefined;
+        accept(open);
+      });
+    const stream = new NodeStream(request, response, this.remoteAddress, () => this.#answered(request), upgrade);
     this.#active = stream;
     events.requested(stream);
   }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errorCode } from '../../model/fault.ts';
 import type { HttpServer, HttpServerEvents } from '../stream.ts';
 import { NodeConnection } from './node-connection.ts';
+import { NodeRequest, NodeSockets, refusalOf } from './node-socket.ts';
 
 /** Maximum size of a request head in bytes. */
 const maxHeadBytes = 65_536;
@@ -28,20 +29,23 @@ const limits = {
 export class NodeServer implements HttpServer {
   readonly #events: HttpServerEvents;
   readonly #connections = new Map<Duplex, NodeConnection>();
+  readonly #sockets: NodeSockets;
   #servers: Server[] = [];
 
   constructor(events: HttpServerEvents) {
     this.#events = events;
+    this.#sockets = new NodeSockets(events.maxMessageBytes);
   }
 
   listen(host: string, port: number, shared: boolean): Promise<number | undefined> {
-    const server = createServer(limits);
+    const server = createServer({ ...limits, IncomingMessage: NodeRequest });
     // Node.js would drop further headers silently.
     server.maxHeadersCount = 0;
     server.timeout = idleMs;
     server.on('connection', (socket) => this.#connected(socket));
     server.on('request', (request, response) => this.#requested(request, response));
     server.on('checkExpectation', (request, response) => this.#requested(request, response));
+    server.on('upgrade', (request, socket: Socket, head) => this.#upgradeAsked(request, socket, head));
     server.on('clientError', (error, socket) => this.#malformed(error, socket));
     server.on('timeout', (socket: Socket) => this.#connections.get(socket)?.idle(idleMs));
     return new Promise((resolve) => {
@@ -80,6 +84,24 @@ export class NodeServer implements HttpServer {
     // Nothing is reported for a connection that is being closed.
     response.on('error', () => undefined);
     this.#connections.get(request.socket)?.take(() => this.#begin(request, response));
+  }
+
+  /** Node.js no longer reads requests from such a connection. */
+  #upgradeAsked(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const connection = this.#connections.get(socket);
+    connection?.take(() => {
+      const response = refusalOf(request, socket);
+      const status = headFault(request);
+      if (status !== undefined) {
+        response.writeHead(status, ['connection', 'close', 'content-length', '0']).end();
+        return;
+      }
+      connection.begin(request, response, this.#events, (open) => {
+        response.detachSocket(socket);
+        this.#sockets.accept(request, socket, head, open);
+      });
+    });
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {

@@ -15,6 +15,7 @@ export class NodeStream implements HttpStream {
   readonly query: string;
   readonly headers: HeaderList;
   readonly remoteAddress: string;
+  readonly upgrade: HttpStream['upgrade'];
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
@@ -29,7 +30,13 @@ export class NodeStream implements HttpStream {
   #rest: Uint8Array | undefined;
 
   /** `answered` is called at the answer's end. */
-  constructor(request: IncomingMessage, response: ServerResponse, remoteAddress: string, answered: () => void) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    remoteAddress: string,
+    answered: () => void,
+    upgrade: HttpStream['upgrade'],
+  ) {
     const { method = '', url = '', rawHeaders, socket } = request;
     const mark = url.indexOf('?');
     this.method = method;
@@ -41,6 +48,7 @@ export class NodeStream implements HttpStream {
     this.#response = response;
     this.#socket = socket;
     this.#answered = answered;
+    this.upgrade = upgrade;
     response.on('drain', () => this.#drained());
   }
 

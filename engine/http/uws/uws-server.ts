@@ -1,7 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import { addressText, headerValue, isAscii } from '../headers.ts';
-import type { BodyConsumer, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
-import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
+import type {
+  BodyConsumer,
+  HttpServer,
+  HttpServerEvents,
+  HttpStream,
+  MessageEvents,
+  MessageStream,
+  StreamWriter,
+} from '../stream.ts';
+import type { Uws, UwsApp, UwsContext, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
+import { socketData, uwsSockets } from './uws-socket.ts';
 
 /** The server on uWebSockets.js. */
 export class UwsServer implements HttpServer {
@@ -11,8 +20,15 @@ export class UwsServer implements HttpServer {
 
   constructor(uws: Uws, events: HttpServerEvents) {
     this.#uws = uws;
+    const sockets = uwsSockets(
+      events.maxMessageBytes,
+      (res, req, context) => events.requested(new UwsStream(res, req, context)),
+      () => events.closed(),
+    );
     this.#app = uws
       .App()
+      // Before all others: it takes handshakes alone.
+      .ws('/*', sockets)
       .any('/*', (res, req) => events.requested(new UwsStream(res, req)))
       .filter((res, change) => (change < 0 ? events.closed() : admit(res, events)));
   }
@@ -53,8 +69,10 @@ class UwsStream implements HttpStream {
   #body: Uint8Array | undefined;
   #bodyFrom = 0;
 
-  /** Copies the head: the native request is only valid while its handler runs. */
-  constructor(res: UwsResponse, req: UwsRequest) {
+  readonly upgrade: ((open: (socket: MessageStream) => MessageEvents) => void) | undefined;
+
+  /** Copies the head: the native request is only valid while its handler runs. `context`: it is a WebSocket handshake. */
+  constructor(res: UwsResponse, req: UwsRequest, context?: UwsContext) {
     const headers: string[] = [];
     req.forEach((name, value) => {
       headers.push(name, value);
@@ -66,6 +84,12 @@ class UwsStream implements HttpStream {
     this.headers = headers;
     this.remoteAddress = addressOf(res);
     this.#res = res;
+    this.upgrade = context && ((open) => this.#upgrade(open, context));
+  }
+
+  #upgrade(open: (socket: MessageStream) => MessageEvents, context: UwsContext): void {
+    // No protocol and no extension: answers are small, and compressing each message costs memory per connection.
+    this.#res.upgrade(socketData(open), headerValue(this.headers, 'sec-websocket-key') ?? '', '', '', context);
   }
 
   proxiedAddress(): string {

@@ -1,4 +1,12 @@
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js-glibc227';
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_listen_socket,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from 'uWebSockets.js-glibc227';
 import { createRequire } from 'node:module';
 import { root } from '../../paths.ts';
 import { ForeignNative, nativeBuild, nativeHashes, nativePackage, verifyNative } from './verify-native.ts';
@@ -25,7 +33,31 @@ export type UwsResponse = Pick<
   | 'onWritable'
   | 'getRemoteAddress'
   | 'getProxiedRemoteAddress'
+  | 'upgrade'
 >;
+
+/** What a handshake that is accepted is handed to. */
+export type UwsContext = us_socket_context_t;
+
+/** The used part of a native WebSocket. Must not be used after its close. */
+export type UwsWebSocket<D> = Pick<
+  WebSocket<D>,
+  'send' | 'getBufferedAmount' | 'cork' | 'ping' | 'end' | 'close' | 'getUserData'
+>;
+
+/** The used part of the options and handlers of WebSockets. */
+export interface UwsBehavior<D>
+  extends Pick<
+    WebSocketBehavior<D>,
+    'maxPayloadLength' | 'idleTimeout' | 'maxBackpressure' | 'sendPingsAutomatically'
+  > {
+  readonly upgrade: (res: UwsResponse, req: UwsRequest, context: UwsContext) => void;
+  readonly open: (ws: UwsWebSocket<D>) => void;
+  readonly message: (ws: UwsWebSocket<D>, message: ArrayBuffer, isBinary: boolean) => void;
+  readonly drain: (ws: UwsWebSocket<D>) => void;
+  readonly pong: (ws: UwsWebSocket<D>) => void;
+  readonly close: (ws: UwsWebSocket<D>) => void;
+}
 
 /** An open listening socket. */
 export type UwsListenSocket = us_listen_socket;
@@ -33,7 +65,8 @@ export type UwsListenSocket = us_listen_socket;
 /** The used part of an app. */
 export interface UwsApp extends Pick<TemplatedApp, 'close'> {
   readonly any: (pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void) => UwsApp;
-  /** Called for each connection: with 1 when it opens, with a negative number when it closes. */
+  readonly ws: <D>(pattern: string, behavior: UwsBehavior<D>) => UwsApp;
+  /** Called for each connection: with 1 when it opens, with a negative number when it closes, but not for a WebSocket's close. */
   readonly filter: (count: (res: UwsResponse, change: number) => void) => UwsApp;
   /** Options with a host are missing from the packages' declarations; both builds accept them. */
   readonly listen: (

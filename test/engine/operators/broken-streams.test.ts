@@ -88,11 +88,21 @@ const breaks = (
   ...faults.map((fault) => [`an error: ${fault}`, [fault], 'end'] as const),
   ...faults.map((fault) => [`an error and a cut: ${fault}`, [fault], 'close'] as const),
   ...faults.map((fault) => [`an error without its empty line: ${fault}`, [fault.trimEnd()], 'end'] as const),
+  [`an error that its connection outlives: ${faults[0]}`, faults.slice(0, 1), 'stall'] as const,
   ['an end', [], 'end'],
   ['a cut', [], 'close'],
   ['a reset', [], 'reset'],
   ['half a record', ['data: {"type":"resp'], 'close'],
 ];
+
+/** What servers of the Responses format send after an error: some end every stream in the same way, whatever was in it. */
+const more = (faults: readonly string[]): ReturnType<typeof breaks> =>
+  ['data: [DONE]\n\n', ': bye\n\n', 'data: {"type":"response.late"}\n\n'].flatMap((after) =>
+    faults.flatMap((fault) => [
+      [`an error and more: ${fault}${after}`, [fault, after], 'end'] as const,
+      [`an error and more at once: ${fault}${after}`, [fault + after], 'end'] as const,
+    ]),
+  );
 
 const clients = {
   messages: { path: '/v1/messages', body: {} },
@@ -126,7 +136,7 @@ for (const [client, { path, body }] of Object.entries(clients)) {
           transformers: [{ ...transformer, provider: 'a' }],
         },
       });
-      for (const [title, last, finish] of breaks(faults)) {
+      for (const [title, last, finish] of [...breaks(faults), ...(client === 'responses' ? more(faults) : [])]) {
         // Pauses keep network chunks apart.
         current = {
           headers: { 'content-type': 'text/event-stream' },

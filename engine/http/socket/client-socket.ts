@@ -1,0 +1,306 @@
+import { Buffer } from 'node:buffer';
+import type { Fault } from '../../model/fault.ts';
+import type { SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
+import type { OpenSocket, ServingListener } from '../settings.ts';
+import type { MessageEvents, MessageStream } from '../stream.ts';
+import type { TickListener } from '../ticker.ts';
+import type { Conversation } from './conversations.ts';
+import { type AnsweredConversation, type Handshake, SocketRequest } from './socket-request.ts';
+
+/** Requests of one lane are answered one after the other. */
+interface Lane {
+  running: SocketRequest | undefined;
+  /** Its latest answer's, which a request of any lane may continue. */
+  conversation: Conversation | undefined;
+}
+
+/** Milliseconds without a message of the client after which it is pinged. */
+const pingMs = 25_000;
+
+/** A client without a request that answers no ping for this long is gone, in milliseconds. */
+const goneMs = 120_000;
+
+/** A client is full until this many bytes are left to send. */
+const fewBytes = 64 * 1024;
+
+/** Errors that a client may cause without reading any; then it is disconnected. */
+const maxUnread = 100;
+
+/** Codes of a close frame. Source: RFC 6455, section 7.4.1; IANA, "WebSocket Close Code Number Registry". */
+const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, restart: 1012 } as const;
+
+/**
+ * One WebSocket connection of a client: its lanes of requests, what it remembers of their conversations, and its end. An answer's messages
+ * of one event loop turn are sent in one cork. A slow client pauses the upstreams of all its answers, and starts none.
+ */
+export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
+  before: TickListener | undefined;
+  after: TickListener | undefined;
+  readonly listener: ServingListener;
+  readonly handshake: Handshake;
+  readonly protocol: SocketProtocol;
+  readonly #stream: MessageStream;
+  readonly #endsAtMs: number;
+  #lanes: Map<string, Lane> | undefined;
+  readonly #running = new Set<SocketRequest>();
+  /** In the order in which they came. */
+  #waiting: SocketRequest[] = [];
+  /** Messages of this event loop turn, not yet sent. */
+  #due: (string | Uint8Array)[] | undefined;
+  /** When the client was heard last, and when it was pinged last. */
+  #heardMs: number;
+  #pingedMs: number;
+  #blockedFromMs: number | undefined;
+  /** Errors since the client's socket became full. */
+  #unread = 0;
+  /** Why it takes no more requests. */
+  #over: 'lifetime' | 'lost' | 'restart' | undefined;
+  #closed = false;
+
+  /** `lifetimeMs` is of the ticker's clock. */
+  constructor(
+    listener: ServingListener,
+    handshake: Handshake,
+    protocol: SocketProtocol,
+    stream: MessageStream,
+    lifetimeMs = protocol.limits.lifetimeMs * (1 - Math.random() / 10),
+  ) {
+    this.listener = listener;
+    this.handshake = handshake;
+    this.protocol = protocol;
+    this.#stream = stream;
+    const nowMs = listener.ticker.nowMs();
+    this.#heardMs = nowMs;
+    this.#pingedMs = nowMs;
+    this.#endsAtMs = nowMs + lifetimeMs;
+    listener.ticker.add(this);
+  }
+
+  get isBlocked(): boolean {
+    return this.#blockedFromMs !== undefined;
+  }
+
+  get connectionAddress(): string {
+    return this.handshake.caller.remoteAddress;
+  }
+
+  /** The bytes are valid during the call alone. */
+  message(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#closed) return;
+    const { bodyBytes } = this.listener.settings.limits;
+    const { faults } = this.protocol;
+    this.#heardMs = this.listener.ticker.nowMs();
+    if (bytes.length > bodyBytes) {
+      this.#refuse(tooLarge(bodyBytes));
+      this.#close(closeCodes.tooLarge, 'message too large');
+    } else if (isBinary) this.#refuse(faults.binary);
+    else {
+      const copy = Buffer.from(bytes);
+      const read = this.protocol.read(copy);
+      if (read.type === 'refused') this.#refuse(read.fault, read.lane);
+      else if (read.type === 'ask') this.#take(read, copy);
+    }
+  }
+
+  heard(): void {
+    this.#heardMs = this.listener.ticker.nowMs();
+  }
+
+  writable(): void {
+    if (this.#closed || !this.isBlocked || this.#stream.bufferedBytes() > fewBytes) return;
+    this.#blockedFromMs = undefined;
+    this.#unread = 0;
+    for (const request of this.#running) request.backpressure.resume();
+    this.#startNext();
+  }
+
+  closed(): void {
+    if (this.#closed) return;
+    this.#end();
+    for (const request of [...this.#waiting.splice(0), ...this.#running]) request.abort();
+    for (const { conversation } of this.#lanes?.values() ?? []) {
+      if (conversation) this.listener.conversations.forget(conversation);
+    }
+  }
+
+  tick(nowMs: number): void {
+    if (this.#blockedFromMs !== undefined && nowMs - this.#blockedFromMs > this.listener.settings.limits.stallMs) {
+      this.#stream.terminate();
+      return;
+    }
+    if (this.#isIdle && nowMs - this.#heardMs > goneMs) {
+      this.#stream.terminate();
+      return;
+    }
+    if (nowMs - this.#heardMs >= pingMs && nowMs - this.#pingedMs >= pingMs) {
+      this.#pingedMs = nowMs;
+      this.#stream.ping();
+    }
+    if (nowMs >= this.#endsAtMs) this.#finishBy('lifetime');
+  }
+
+  retire(): void {
+    this.#finishBy('restart');
+  }
+
+  interrupt(fault: Fault): void {
+    for (const request of this.#waiting.splice(0)) request.refuse(fault);
+  }
+
+  send(message: string | Uint8Array): void {
+    if (this.#closed) return;
+    // One read of an upstream's socket can yield many messages; batching them saves system calls.
+    if (this.#due) this.#due.push(message);
+    else {
+      this.#due = [message];
+      process.nextTick(ClientSocket.#sendDue, this);
+    }
+  }
+
+  conversationOf(id: string): readonly Buffer[] | 'unknown' | 'lost' {
+    for (const { conversation } of this.#lanes?.values() ?? []) {
+      if (conversation?.id !== id) continue;
+      const items = this.listener.conversations.use(conversation);
+      if (items) return items;
+      this.#over ??= 'lost';
+      return 'lost';
+    }
+    return 'unknown';
+  }
+
+  finished(request: SocketRequest, answer: AnsweredConversation | undefined, continued: string | undefined): void {
+    if (!this.#running.delete(request)) return;
+    const lane = this.#lanes?.get(request.lane);
+    if (lane) {
+      lane.running = undefined;
+      this.#remember(lane, answer, continued);
+    }
+    if (this.#closed) return;
+    this.#startNext();
+    this.#closeIfOver();
+  }
+
+  get #isIdle(): boolean {
+    return this.#running.size === 0 && this.#waiting.length === 0;
+  }
+
+  #remember(lane: Lane, answer: AnsweredConversation | undefined, continued: string | undefined): void {
+    const { conversations, settings } = this.listener;
+    const { conversation } = lane;
+    // After a failure, what it continued is gone, too; an answer that another lane gave stays.
+    if (conversation && (answer || conversation.id === continued)) {
+      conversations.forget(conversation);
+      lane.conversation = undefined;
+    }
+    if (answer && !this.#closed) lane.conversation = conversations.keep(answer.id, answer.items, settings.limits);
+  }
+
+  #take(ask: SocketAsk, message: Buffer): void {
+    const { faults, limits } = this.protocol;
+    if (this.#over) this.#refuse(faults.connectionOver, ask.lane);
+    else if (this.#waiting.length >= limits.waiting) this.#refuse(faults.tooManyWaiting, ask.lane);
+    else if (!this.#laneOf(ask.lane)) this.#refuse(faults.tooManyLanes, ask.lane);
+    else {
+      const request = new SocketRequest(this, ask);
+      const refused = request.hold(message);
+      if (refused) request.refuse(refused);
+      else {
+        this.#waiting.push(request);
+        this.#startNext();
+      }
+    }
+  }
+
+  #laneOf(name: string): Lane | undefined {
+    this.#lanes ??= new Map<string, Lane>([['', { running: undefined, conversation: undefined }]]);
+    const known = this.#lanes.get(name);
+    if (known) return known;
+    // The default lane has no name.
+    if (this.#lanes.size > this.protocol.limits.lanes) return undefined;
+    const lane: Lane = { running: undefined, conversation: undefined };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** Starts those that wait and may run: the first of each free lane. */
+  #startNext(): void {
+    for (let at = 0; at < this.#waiting.length && !this.isBlocked; ) {
+      if (this.#running.size >= this.protocol.limits.answers) return;
+      const request = this.#waiting[at];
+      const lane = request && this.#laneOf(request.lane);
+      if (!request || !lane || lane.running) {
+        at += 1;
+        continue;
+      }
+      this.#waiting.splice(at, 1);
+      lane.running = request;
+      this.#running.add(request);
+      // May end at once, and start others.
+      request.begin();
+      at = 0;
+    }
+  }
+
+  /** An error that no request is behind. */
+  #refuse(fault: Fault, lane = ''): void {
+    if (this.isBlocked) {
+      this.#unread += 1;
+      if (this.#unread > maxUnread) {
+        this.#close(closeCodes.policy, 'unread errors');
+        return;
+      }
+    }
+    const { status, body } = this.handshake.endpoint.formatFault(fault, '');
+    this.send(this.protocol.encodeError({ status, body, headers: fault.headers ?? {} }, lane));
+  }
+
+  static #sendDue(socket: ClientSocket): void {
+    const due = socket.#due;
+    socket.#due = undefined;
+    if (!due || socket.#closed) return;
+    let hasRoom = true;
+    const stream = socket.#stream;
+    stream.cork(() => {
+      for (const message of due) hasRoom = stream.send(message) && hasRoom;
+    });
+    if (!hasRoom) socket.#block();
+  }
+
+  #block(): void {
+    if (this.isBlocked || this.#closed) return;
+    this.#blockedFromMs = this.listener.ticker.nowMs();
+    for (const request of this.#running) request.backpressure.pause();
+  }
+
+  #finishBy(why: 'lifetime' | 'restart'): void {
+    this.#over = why === 'restart' ? why : (this.#over ?? why);
+    this.#closeIfOver();
+  }
+
+  #closeIfOver(): void {
+    if (!this.#over || !this.#isIdle || this.#closed) return;
+    // The client of a lost conversation has got the error already.
+    if (this.#over === 'lifetime') this.#refuse(this.protocol.faults.connectionOver);
+    this.#close(this.#over === 'restart' ? closeCodes.restart : closeCodes.goingAway, this.#over);
+  }
+
+  /** Sends what is due, then a close frame. */
+  #close(code: number, reason: string): void {
+    if (this.#closed) return;
+    ClientSocket.#sendDue(this);
+    this.#stream.close(code, reason);
+    this.closed();
+  }
+
+  #end(): void {
+    this.#closed = true;
+    this.#due = undefined;
+    this.listener.ticker.delete(this);
+    this.listener.closedSocket(this);
+  }
+}
+
+const tooLarge = (maxBytes: number): Fault => ({
+  kind: 'too-large',
+  message: `The message is larger than ${maxBytes} bytes. LIMITS.bodyBytes in the configuration sets the limit.`,
+});

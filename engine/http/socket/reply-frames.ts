@@ -1,0 +1,128 @@
+import { Buffer } from 'node:buffer';
+import { RecordCutter, recordEnds } from '../../model/wire/sse.ts';
+
+/** Called for each record. `event`: its `event:` line; empty without one. */
+type TakeRecord = (event: string, data: string | Buffer) => void;
+
+/**
+ * Cuts an SSE answer into its records' data, which are the messages of the same answer over a WebSocket: without parsing them, and
+ * without copying those of bytes. Comments and records without a JSON object are left out.
+ */
+export class ReplyFrames {
+  readonly #take: TakeRecord;
+  #cutter = new RecordCutter();
+  /** The pieces of an incomplete record. */
+  #held: Buffer[] = [];
+
+  constructor(take: TakeRecord) {
+    this.#take = take;
+  }
+
+  /** Bytes of the incomplete record. */
+  get heldBytes(): number {
+    return this.#held.length === 0 ? 0 : this.#cutter.pendingBytes;
+  }
+
+  /**
+   * Takes the next part of the answer. A provider's bytes may end inside a record. The gateway's own text holds whole ones; it comes
+   * after a record that broke off, which is dropped.
+   */
+  take(part: string | Uint8Array): void {
+    if (typeof part !== 'string') {
+      this.#takeBytes(Buffer.from(part.buffer, part.byteOffset, part.length));
+      return;
+    }
+    if (this.#held.length > 0) {
+      this.#held = [];
+      this.#cutter = new RecordCutter();
+    }
+    this.#takeText(part);
+  }
+
+  #takeText(text: string): void {
+    let from = 0;
+    while (from < text.length) {
+      const nameEnd = text.startsWith('event: ', from) ? text.indexOf('\n', from) : -1;
+      const dataEnd = nameEnd > 0 && text.startsWith('data: {', nameEnd + 1) ? text.indexOf('\n', nameEnd + 1) : -1;
+      if (dataEnd > 0 && text.charCodeAt(dataEnd + 1) === lineFeed) {
+        this.#take(text.slice(from + 7, nameEnd), text.slice(nameEnd + 7, dataEnd));
+        from = dataEnd + 2;
+        continue;
+      }
+      const gap = text.indexOf('\n\n', from);
+      const to = gap < 0 ? text.length : gap + 2;
+      this.#takeLines(text.slice(from, to));
+      from = to;
+    }
+  }
+
+  #takeBytes(chunk: Buffer): void {
+    const end = this.#cutter.take(chunk);
+    if (end < 0) {
+      this.#keep(chunk);
+      return;
+    }
+    const whole = chunk.subarray(0, end);
+    const records = this.#held.length === 0 ? whole : Buffer.concat([...this.#held, whole]);
+    this.#held = [];
+    if (records.includes(carriageReturn)) {
+      let from = 0;
+      for (const to of recordEnds(records)) {
+        this.#takeLines(records.toString('utf8', from, to));
+        from = to;
+      }
+    } else this.#takeRecords(records);
+    if (end < chunk.length) this.#keep(chunk.subarray(end));
+  }
+
+  /** Copies: a chunk that is held would hold all that was read with it. */
+  #keep(bytes: Buffer): void {
+    this.#held.push(Buffer.from(bytes));
+  }
+
+  /** Records whose lines end in line feeds. */
+  #takeRecords(bytes: Buffer): void {
+    let from = 0;
+    while (from < bytes.length) {
+      const gap = bytes.indexOf(emptyLine, from);
+      const to = gap < 0 ? bytes.length : gap;
+      const isNamed = isFieldAt(bytes, from, eventField);
+      const data = isNamed ? bytes.indexOf(lineFeed, from) + 1 : from;
+      if (data > to || !isFieldAt(bytes, data, dataField) || bytes.subarray(data, to).includes(lineFeed)) {
+        this.#takeLines(bytes.toString('utf8', from, to));
+      } else {
+        const event = isNamed ? bytes.toString('latin1', from + eventField.length, data - 1) : '';
+        this.#take(event, bytes.subarray(data + 6, to));
+      }
+      from = to + 2;
+    }
+  }
+
+  /** A record of any form. Source: HTML standard, "Server-sent events". */
+  #takeLines(record: string): void {
+    let event = '';
+    const data: string[] = [];
+    for (const line of record.split(lineEnd)) {
+      if (line.startsWith('data:')) data.push(fieldValue(line, 5));
+      else if (line.startsWith('event:')) event = fieldValue(line, 6);
+    }
+    const text = data.join('\n').trim();
+    // A mark such as `[DONE]` is no event.
+    if (text.startsWith('{')) this.#take(event, text);
+  }
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const emptyLine = Buffer.from('\n\n');
+const eventField = Buffer.from('event: ');
+const dataField = Buffer.from('data: {');
+const lineEnd = /\r\n|\n|\r/;
+
+const isFieldAt = (bytes: Buffer, at: number, field: Buffer): boolean => {
+  for (let offset = 0; offset < field.length; offset += 1) if (bytes[at + offset] !== field[offset]) return false;
+  return true;
+};
+
+const fieldValue = (line: string, from: number): string =>
+  line[from] === ' ' ? line.slice(from + 1) : line.slice(from);

@@ -1,0 +1,83 @@
+import type { Buffer } from 'node:buffer';
+import { closeBrace, closeBracket, colon, comma, JsonBytes, openBrace, openBracket, quote } from './json.ts';
+
+/** One member of an object in JSON bytes, by offsets. */
+export interface JsonMember {
+  readonly name: string;
+  /** Where its name begins, with the quote. */
+  readonly at: number;
+  /** Where its value begins, and the offset after it. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The members of an object in JSON bytes, in order, without parsing their values; `undefined` if the bytes are surely no JSON object.
+ * What it accepts isn't always valid JSON: only the ends of values are found. Linear.
+ */
+export const memberSpans = (bytes: Buffer): readonly JsonMember[] | undefined => {
+  const json = new JsonBytes(bytes);
+  const members: JsonMember[] = [];
+  const isEnd = (at: number): boolean => bytes[at] === closeBrace && json.skipSpace(at + 1) === bytes.length;
+  let at = json.skipSpace(0);
+  if (bytes[at] !== openBrace) return undefined;
+  at = json.skipSpace(at + 1);
+  if (isEnd(at)) return members;
+  while (bytes[at] === quote) {
+    const nameEnd = json.stringEnd(at);
+    const mark = json.skipSpace(nameEnd);
+    if (nameEnd < 0 || bytes[mark] !== colon) return undefined;
+    const value = json.skipSpace(mark + 1);
+    const end = valueEndIn(bytes, json, value);
+    const name = end > value ? nameIn(bytes, at, nameEnd) : undefined;
+    if (name === undefined) return undefined;
+    members.push({ name, at, from: value, to: end });
+    at = json.skipSpace(end);
+    if (isEnd(at)) return members;
+    if (bytes[at] !== comma) return undefined;
+    at = json.skipSpace(at + 1);
+  }
+  return undefined;
+};
+
+/** The bytes of a member's value. */
+export const memberBytes = (bytes: Buffer, { from, to }: JsonMember): Buffer => bytes.subarray(from, to);
+
+/** The last member of this name, as parsers have it. */
+export const memberNamed = (members: readonly JsonMember[], name: string): JsonMember | undefined =>
+  members.findLast((member) => member.name === name);
+
+const nameIn = (bytes: Buffer, from: number, to: number): string | undefined => {
+  const written = bytes.toString('utf8', from + 1, to - 1);
+  if (!written.includes('\\')) return written;
+  try {
+    return String(JSON.parse(`"${written}"`));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The offset after the value that begins at `from`; -1 if it doesn't end. */
+const valueEndIn = (bytes: Buffer, json: JsonBytes, from: number): number => {
+  let depth = 0;
+  let at = from;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      at = json.stringEnd(at);
+      if (at < 0 || depth === 0) return at;
+      continue;
+    }
+    if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) {
+      // After a number or literal that is the last in its container.
+      if (depth === 0) return at;
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (depth === 0 && (byte === comma || isSpaceByte(byte))) return at;
+    at += 1;
+  }
+  return -1;
+};
+
+const isSpaceByte = (byte: number | undefined): boolean => byte !== undefined && byte <= 0x20;

@@ -1,0 +1,87 @@
+import type { Buffer } from 'node:buffer';
+import type { Fault } from '../fault.ts';
+import type { JsonObject } from '../json/json.ts';
+
+/** How the clients of a protocol send requests over a WebSocket connection. Values in, values out. */
+export interface SocketProtocol {
+  readonly limits: SocketLimits;
+  /** Reads a client's text message. */
+  readonly read: (message: Buffer) => SocketMessage;
+  /** What is wrong with a message or with the state of a connection, in the protocol's own codes. */
+  readonly faults: SocketFaults;
+  /** The error event for a request that gets no answer, or for a message that is none. `lane`: empty for the default lane. */
+  readonly encodeError: (error: SocketError, lane: string) => string;
+  /** The answer to a request that only prepares the next ones, as SSE text. Throws as the protocol's decoder does. */
+  readonly answerWarmUp: (body: Buffer, id: string, startedAtMs: number) => string;
+  /** A record's data as the event of this lane. */
+  readonly inLane: <D extends string | Buffer>(data: D, lane: string) => string | D | Buffer;
+  /** An event without a meaning, for a silence before the answer's first one. */
+  readonly keepAlive: string;
+  /** Reads from one answer's records what a later request may continue. */
+  readonly readAnswer: () => SocketAnswerReader;
+}
+
+/** What one connection may have at a time. */
+interface SocketLimits {
+  /** Lanes with a name. */
+  readonly lanes: number;
+  /** Answers being given; further requests wait. */
+  readonly answers: number;
+  /** Requests that wait. */
+  readonly waiting: number;
+  /** The longest lifetime of a connection, in milliseconds; each has up to a tenth less. */
+  readonly lifetimeMs: number;
+}
+
+/** A client's message. `none`: it needs no reply. */
+export type SocketMessage =
+  | SocketAsk
+  | { readonly type: 'none' }
+  | { readonly type: 'refused'; readonly fault: Fault; readonly lane: string };
+
+/** A request for an answer. */
+export interface SocketAsk {
+  readonly type: 'ask';
+  /** Requests of one lane are answered in order, those of several at the same time. Empty: the default lane, which has no name. */
+  readonly lane: string;
+  /** It only prepares the next requests: there is nothing to ask a model. */
+  readonly isWarmUp: boolean;
+  /** The id of the answer that it continues. */
+  readonly continues: string | undefined;
+  /** The vendor may have stored that answer. */
+  readonly mayBeStored: boolean;
+  /** The vendor keeps the conversation under an id of its own, so that the items here are not all of it. */
+  readonly isStored: boolean;
+  /** What the request says in place of headers, which the connection's are for all its requests. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The items that it adds to the conversation, without brackets. */
+  readonly items: () => Buffer;
+  /** The body of the same request over HTTP. `before`: the conversation that it continues; absent: it names it itself. */
+  readonly body: (before?: readonly Buffer[]) => Buffer;
+}
+
+/** The faults of connections. */
+export interface SocketFaults {
+  readonly binary: Fault;
+  /** The connection takes no more requests: its lifetime is over, or what it has to remember is lost. */
+  readonly connectionOver: Fault;
+  readonly tooManyLanes: Fault;
+  readonly tooManyWaiting: Fault;
+  readonly unknownAnswer: (id: string) => Fault;
+}
+
+/** An error outside of an answer. */
+interface SocketError {
+  readonly status: number;
+  /** The body that it has over HTTP. */
+  readonly body: JsonObject;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reads the records of one answer. */
+export interface SocketAnswerReader {
+  /** Called for each record. `event`: its `event:` line; empty without one. */
+  readonly read: (event: string, data: string | Buffer) => void;
+  /** The answer, once its terminal record was read; `undefined` if it failed or broke off. */
+  readonly result: () => { readonly id: string; readonly items: Buffer } | undefined;
+}

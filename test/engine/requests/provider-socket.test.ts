@@ -1,0 +1,140 @@
+import test from 'ava';
+import { startGateway } from '../../support/gateway.ts';
+import { chatSdk, messagesSdk, responsesSdk } from '../../support/sdk-clients.ts';
+import { until } from '../../support/until.ts';
+import {
+  callItem,
+  messageItem,
+  responseEvents,
+  type SocketScript,
+  startSocketUpstream,
+} from '../../support/upstreams/socket-upstream.ts';
+
+/*
+ * A provider with `webSocket`, from the client's request on.
+ */
+
+const reasoning = (id: string) => ({
+  id: `rs_${id}`,
+  type: 'reasoning',
+  summary: [{ type: 'summary_text', text: 'It has to be looked up.' }],
+  encrypted_content: 'gAAAAABsealed=',
+});
+
+/** Reasons and calls until there are two results. A shortened request has only the newest; the id tells how many came before. */
+const agent: SocketScript = ({ body }) => {
+  const { previous_response_id: before } = body;
+  const results = body.input.filter(({ type }) => type === 'function_call_output').length;
+  const id = String(before === undefined ? results + 1 : Number(before.slice('resp_'.length)) + 1);
+  if (id === '3') return { events: responseEvents('resp_3', [messageItem('3', 'It rains.')]) };
+  const call = { ...callItem(id, '{"city": "Rome"}'), name: 'weather' };
+  return { events: responseEvents(`resp_${id}`, [reasoning(id), messageItem(id, 'I look.'), call]) };
+};
+
+const clients = { messages: messagesSdk, chat: chatSdk, responses: responsesSdk } as const;
+
+for (const [name, client] of Object.entries(clients)) {
+  test(`${name}: a tool loop over WebSocket is that over HTTP, and sends each item once`, async (t) => {
+    const talk = async (webSocket: boolean) => {
+      const upstream = await startSocketUpstream({ script: agent });
+      t.teardown(upstream.close);
+      const gateway = await startGateway({
+        LOG: false,
+        Providers: [
+          {
+            name: 'p',
+            baseUrl: `${upstream.url}/v1/responses`,
+            apiKey: 'k',
+            models: ['m'],
+            ...(webSocket && { webSocket }),
+          },
+        ],
+      });
+      t.teardown(gateway.stop);
+      const question = { text: 'Rome?', stream: true, tools: ['weather'], think: true };
+      const conversation = client(gateway.baseUrl, 'p,m');
+      const answers = [
+        await conversation.ask(question),
+        await conversation.give(['rain'], question),
+        await conversation.give(['more rain'], question),
+      ];
+      return { answers, upstream };
+    };
+    const [socket, http] = [await talk(true), await talk(false)];
+    t.deepEqual(socket.answers, http.answers);
+    t.is(socket.answers[2]?.text, 'It rains.');
+    t.deepEqual(
+      socket.upstream.requests.map(({ over, body }) => [over, body.previous_response_id, body.input.length]),
+      [
+        ['socket', undefined, 1],
+        ['socket', 'resp_1', 1],
+        ['socket', 'resp_2', 1],
+      ],
+    );
+    t.true(http.upstream.requests.every(({ over }) => over === 'http'));
+    t.deepEqual(socket.upstream.complaints, []);
+  });
+}
+
+test('an error event counts as the status that it names: the next key is used, and the graph and a capture show the transport', async (t) => {
+  const script: SocketScript = ({ headers }) =>
+    headers.authorization === 'Bearer first'
+      ? { events: [{ type: 'error', status: 429, error: { code: 'rate_limit_exceeded', message: 'Slow down.' } }] }
+      : { events: responseEvents('resp_1', [messageItem('1', 'fine')]) };
+  const upstream = await startSocketUpstream({ script });
+  t.teardown(upstream.close);
+  const gateway = await startGateway({
+    Providers: [
+      {
+        name: 'p',
+        baseUrl: `${upstream.url}/v1/responses`,
+        apiKey: ['first', 'second'],
+        models: ['m'],
+        webSocket: true,
+      },
+    ],
+    Router: { default: 'p,m' },
+  });
+  t.teardown(gateway.stop);
+  const ask = async () =>
+    (
+      await fetch(`${gateway.baseUrl}/v1/responses`, {
+        method: 'POST',
+        headers: { 'x-junctor-capture': '1', 'x-request-id': 'seen' },
+        body: JSON.stringify({ model: 'm', stream: true, input: 'hi' }),
+      })
+    ).text();
+  t.regex(await ask(), /response\.completed/);
+  await ask();
+  const keys = upstream.requests.map(({ over, headers }) => `${over} ${headers.authorization}`);
+  t.true(keys.includes('socket Bearer second'));
+  t.true(keys.filter((key) => key === 'socket Bearer first').length <= 1);
+  const graph = await (await fetch(`${gateway.baseUrl}/api/graph?model=p,m&client=responses`)).text();
+  t.regex(graph, /"options":\["webSocket"\]/);
+  const { capture } = await (await fetch(`${gateway.baseUrl}/api/requests/seen`)).json();
+  t.regex(JSON.stringify(capture), /"upgrade":"websocket"/);
+  // A change of the configuration.
+  const config = await (await fetch(`${gateway.baseUrl}/api/config`)).json();
+  const saved = await fetch(`${gateway.baseUrl}/api/config`, {
+    method: 'POST',
+    body: JSON.stringify({ ...config, LOG: false }),
+  });
+  t.is(saved.status, 200, await saved.text());
+  await until(() => upstream.open.size === 0);
+});
+
+test('a provider whose models are called by another API can not have it', async (t) => {
+  const start = (provider: object) =>
+    startGateway({ Providers: [{ name: 'p', apiKey: 'k', models: ['m'], webSocket: true, ...provider }] });
+  const error = await t.throwsAsync(start({ baseUrl: 'https://h.example/anthropic' }));
+  t.regex(
+    error?.message ?? '',
+    /Providers\[0\]\.webSocket needs a model that is called by Responses, since no other API has WebSocket; this provider's format is anthropic/,
+  );
+  const fine = await startGateway({
+    Providers: [{ name: 'p', apiKey: 'k', models: ['m'], webSocket: true, baseUrl: 'https://h.example/v1' }],
+    transformers: [{ name: 'openai', provider: 'p', options: { api: 'responses' } }],
+  });
+  await fine.stop();
+  t.pass();
+});
