@@ -42,6 +42,8 @@ export interface Scenario {
   readonly says: (tag: string) => readonly RegExp[];
   /** It ends with an error, which is what it says. */
   readonly fails?: true;
+  /** It asks for a WebSocket connection, and gets this status. */
+  readonly handshake?: 101 | 426;
   /** Requests that it takes at most, so that none is repeated without need. */
   readonly requests: number;
 }

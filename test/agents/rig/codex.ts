@@ -13,9 +13,14 @@ const javaScript = (lines: string) => ({ input: lines });
 const patch = (tag: string): string =>
   ['*** Begin Patch', '*** Add File: new.txt', `+written ${tag}`, '*** End Patch', ''].join('\n');
 
+/** A provider of its own in the configuration is asked for a WebSocket connection only so. */
+const overSocket = ['-c', 'model_providers.gateway.supports_websockets=true'];
+
 const scenarios: readonly Scenario[] = [
   {
-    name: 'a text',
+    name: 'a text, after a refused WebSocket connection',
+    args: overSocket,
+    handshake: 426,
     script: (_seen, tag) => answer({ text: `Hello, ${tag}!` }),
     says: (tag) => [new RegExp(`Hello, ${tag}!`)],
     requests: 1,
@@ -53,6 +58,19 @@ const scenarios: readonly Scenario[] = [
       return done(seen);
     },
     says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
+    requests: 3,
+  },
+  {
+    name: 'a tool loop over a WebSocket connection',
+    model: names.unknown,
+    args: overSocket,
+    handshake: 101,
+    script(seen, tag) {
+      if (seen.results.length === 2) return done(seen);
+      return call(seen, [/exec_command$/, { cmd: `echo ${seen.results.length === 0 ? 'one' : 'two'}-${tag}` }]);
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
+    // What it asks for before the first turn is answered by the gateway.
     requests: 3,
   },
   {

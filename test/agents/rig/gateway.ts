@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Party, parties, slugOf } from './parties.ts';
 import { runProgram } from './program.ts';
 import { keyOf } from './world.ts';
@@ -9,6 +10,8 @@ import { keyOf } from './world.ts';
 export interface AgentGateway {
   /** The address that routes every model to this party. */
   readonly urlFor: (party: Party) => string;
+  /** Whether it has given a WebSocket handshake for this party this status; waits until its log says so. */
+  readonly hasShaken: (party: Party, status: number) => Promise<boolean>;
   readonly stop: () => Promise<void>;
 }
 
@@ -17,11 +20,14 @@ const launcher = resolve(import.meta.dirname, '../../../engine/cli/junctor.js');
 /** How long it may take until it listens, and how long it may run at all, in milliseconds. */
 const limitMs = 3_600_000;
 
-export const startGateway = async (proxyUrl: string): Promise<AgentGateway> => {
+/** `webSockets`: how many connections it opens. */
+export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<AgentGateway> => {
   const home = await mkdtemp(join(tmpdir(), 'junctor-agents-'));
   const config = {
     PORT: 0,
-    LOG: false,
+    // The server log has the handshakes.
+    LOG: true,
+    LIMITS: { webSockets },
     // What a vendor refuses is to be seen as it is, and at once; a broken stream is the agent's to repeat.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000 },
@@ -52,9 +58,36 @@ export const startGateway = async (proxyUrl: string): Promise<AgentGateway> => {
   };
   try {
     const [baseUrl] = await service.says(/http:\/\/127\.0\.0\.1:\d+/);
-    return { urlFor: (party) => `${baseUrl}/preset/${slugOf(party)}`, stop };
+    return {
+      urlFor: (party) => `${baseUrl}/preset/${slugOf(party)}`,
+      hasShaken: (party, status) => within(5_000, () => hasLogged(home, `/preset/${slugOf(party)}/`, status)),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+};
+
+/** Whether the server log has a GET below this path that was answered so. */
+const hasLogged = async (home: string, path: string, status: number): Promise<boolean> => {
+  const folder = join(home, 'logs');
+  const files = (await readdir(folder)).filter((name) => name.startsWith('junctor-'));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const lines = texts.join('').split('\n');
+  return lines
+    .filter((line) => line.includes('"method":"GET"') && line.includes(path))
+    .some((line) => {
+      const [, id = 'none'] = /"req":\{"id":(\d{1,9}),/.exec(line) ?? [];
+      return lines.some((other) => other.includes(`"reqId":${id},`) && other.includes(`"statusCode":${status}`));
+    });
+};
+
+/** Whether it holds within this time. */
+const within = async (ms: number, holds: () => Promise<boolean>): Promise<boolean> => {
+  for (let waited = 0; waited < ms; waited += 100) {
+    if (await holds()) return true;
+    await wait(100);
+  }
+  return false;
 };

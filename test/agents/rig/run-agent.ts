@@ -62,6 +62,8 @@ export const runAgent = async (
   t.false(late, `it hangs after ${record.requests.length} requests: ${tail(said)}`);
   for (const pattern of scenario.says(tag)) t.regex(said, pattern);
   t.is(code === 0, scenario.fails !== true, tail(said));
+  const { handshake } = scenario;
+  if (handshake) t.true(await gateway.hasShaken(party, handshake), `no handshake got ${handshake}: ${tail(said)}`);
   t.true(record.requests.length <= scenario.requests, `${record.requests.length} requests`);
 };
 

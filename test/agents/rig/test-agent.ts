@@ -18,13 +18,15 @@ const agents: readonly Agent[] = [claudeCode, codex];
 export const testAgent = (agent: Agent): void => {
   let world: World;
   let gateway: AgentGateway;
+  /** It opens no WebSocket connection. */
+  let plainGateway: AgentGateway;
 
   test.before(async () => {
     world = await startWorld();
-    gateway = await startGateway(world.proxyUrl);
+    [gateway, plainGateway] = await Promise.all([startGateway(world.proxyUrl), startGateway(world.proxyUrl, 0)]);
   });
   test.after.always(async () => {
-    await gateway?.stop();
+    await Promise.all([gateway?.stop(), plainGateway?.stop()]);
     await world?.close();
   });
 
@@ -36,7 +38,10 @@ export const testAgent = (agent: Agent): void => {
       test(`${party.name}: ${scenario.name}`, async (t) => {
         t.timeout(600_000);
         t.teardown(await queue());
-        await runAgent(t, agent, scenario, party, { world, gateway });
+        await runAgent(t, agent, scenario, party, {
+          world,
+          gateway: scenario.handshake === 426 ? plainGateway : gateway,
+        });
       });
     }
   }
