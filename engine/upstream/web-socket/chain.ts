@@ -9,14 +9,18 @@ import {
 } from '../../model/json/json.ts';
 import type { CreateBody } from './create-message.ts';
 
-/** What a connection remembers of its latest response, so that the next request may send only what is new. */
-export interface Chain {
-  readonly responseId: string;
+/** What is kept of a request: the whole may be large. */
+export interface SentInput {
   /** JSON text. */
   readonly model: string;
   /** How many items the whole input had, and the digest of their bytes. */
   readonly count: number;
   readonly digest: string;
+}
+
+/** What a connection remembers of its latest response, so that the next request may send only what is new. */
+export interface Chain extends SentInput {
+  readonly responseId: string;
   /** The response's items, in order. */
   readonly output: readonly JsonObject[];
 }
@@ -48,16 +52,22 @@ export class ResponseItems {
   }
 
   /** The chain after the event `response.completed`; `undefined` if it can't be continued. */
-  chain(message: Buffer, body: CreateBody): Chain | undefined {
-    if (!this.#isWhole || body.items.length === 0) return undefined;
+  chain(message: Buffer, sent: SentInput | undefined): Chain | undefined {
+    if (!this.#isWhole || !sent || sent.count === 0) return undefined;
     const event = parseJson(message.toString());
     const response = isJsonObject(event) ? event.response : undefined;
     const responseId = isJsonObject(response) ? response.id : undefined;
     if (typeof responseId !== 'string' || responseId === '') return undefined;
-    const { model, items } = body;
-    return { responseId, model, count: items.length, digest: digestOf(items, items.length), output: this.#items };
+    return { ...sent, responseId, output: this.#items };
   }
 }
+
+export const sentInputOf = ({ model, items }: CreateBody): SentInput => ({
+  // A copy: a slice keeps the text of which it is one.
+  model: Buffer.from(model).toString(),
+  count: items.length,
+  digest: digestOf(items, items.length),
+});
 
 /**
  * How many items of a request's input the connection has seen; `undefined` unless the input begins with exactly what went in, followed by exactly

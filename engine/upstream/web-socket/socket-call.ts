@@ -8,7 +8,7 @@ import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import { readingTurns } from '../call-handler.ts';
 import { asleepFault, callFault, callTimeout, firstByteTimeout } from '../faults.ts';
 import type { CallTimeouts, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
-import { type Chain, ResponseItems } from './chain.ts';
+import { type Chain, ResponseItems, type SentInput, sentInputOf } from './chain.ts';
 import { type CreateBody, createMessage, type SocketEvent, socketEventOf } from './create-message.ts';
 import type { HandshakeAnswer } from './open-web-socket.ts';
 import type { SocketConnection, SocketUser } from './socket-connection.ts';
@@ -48,7 +48,7 @@ export class SocketCall implements SocketUser, Pausable {
   readonly #subscriber: Subscriber<UpstreamAnswer>;
   readonly #released: SocketCallParts['released'];
   readonly #items = new ResponseItems();
-  readonly #body: CreateBody;
+  #sent: SentInput | undefined;
   #connection: SocketConnection | undefined;
   /** Whether the request was shortened. */
   #isContinued = false;
@@ -74,16 +74,17 @@ export class SocketCall implements SocketUser, Pausable {
     this.#backpressure = parts.call.backpressure;
     this.#subscriber = parts.subscriber;
     this.#released = parts.released;
-    this.#body = parts.body;
   }
 
   /** Sends the request; with `after`, what is new of it. */
   start(connection: SocketConnection, after?: { readonly responseId: string; readonly seen: number }): void {
     const { firstByteMs, callMs } = this.#limits;
+    const parts = this.#parts;
+    if (!parts) return;
     this.#connection = connection;
     this.#isContinued = after !== undefined;
     connection.chain = undefined;
-    connection.send(createMessage(this.#body, after), this);
+    connection.send(createMessage(parts.body, after), this);
     this.#stopSilence = this.#clock.after(firstByteMs, () => this.#fail(firstByteTimeout(this.#host, firstByteMs)));
     if (callMs > 0) this.#stopCall = this.#clock.after(callMs, () => this.#fail(callTimeout(this.#host, callMs)));
   }
@@ -172,7 +173,7 @@ export class SocketCall implements SocketUser, Pausable {
       this.#begin();
     }
     if (type === 'response.output_item.done') this.#items.add(message);
-    if (type === 'response.completed') this.#end(this.#items.chain(message, this.#body));
+    if (type === 'response.completed') this.#end(this.#items.chain(message, this.#sent));
     else if (type === 'response.failed' || type === 'response.incomplete') this.#end(undefined);
     else if (type === 'error') this.#end('broken');
     this.#dueFlush();
@@ -180,6 +181,7 @@ export class SocketCall implements SocketUser, Pausable {
 
   #begin(): void {
     const { idleMs } = this.#limits;
+    this.#sent = this.#parts && sentInputOf(this.#parts.body);
     this.#parts = undefined;
     this.#stopSilence();
     if (idleMs > 0) this.#stopSilence = this.#clock.after(idleMs, () => this.#checkSilence(idleMs));

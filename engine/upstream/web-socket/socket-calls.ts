@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { bodyText } from '../../model/call-body.ts';
 import { FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
@@ -6,7 +6,8 @@ import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import type { CallLimits } from '../call-handler.ts';
 import type { SocketTarget } from '../open-socket.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
-import { createBodyOf } from './create-message.ts';
+import type { Chain } from './chain.ts';
+import { type CreateBody, createBodyOf } from './create-message.ts';
 import { openWebSocket } from './open-web-socket.ts';
 import { SocketCall } from './socket-call.ts';
 import { SocketConnection } from './socket-connection.ts';
@@ -35,6 +36,9 @@ export class SocketCalls {
   readonly #parts: SocketCallsParts;
   readonly #pool: SocketPool;
   readonly #stopWatching: () => void;
+  /** One for all calls, since what a call makes would hold its request. */
+  readonly #released = (connection: SocketConnection, chain: Chain | undefined): void =>
+    this.#pool.release(connection, chain);
 
   constructor(parts: SocketCallsParts) {
     this.#parts = parts;
@@ -47,40 +51,38 @@ export class SocketCalls {
     const { overHttp } = this.#parts;
     const body = this.#pool.isRefused(call.url.href) ? undefined : createBodyOf(bodyText(call.body));
     if (!body) return overHttp(call);
-    return new Observable((subscriber) => {
-      const { options, clock, targetOf } = this.#parts;
-      const target = targetOf(call.url);
-      const headers = handshakeHeaders(call.headers);
-      const key = JSON.stringify([call.url.href, headers, conversationOf(conversation, body)]);
-      const place: SocketPlace = { origin: call.url.origin, key };
-      const limits = call.timeouts ? { ...options, ...call.timeouts } : options;
-      const socketCall = new SocketCall({
-        call,
-        body,
-        limits,
-        clock,
-        subscriber,
-        overHttp: () => overHttp(call),
-        released: (connection, chain) => this.#pool.release(connection, chain),
-        refused: () => this.#pool.refuse(call.url.href),
-      });
-      // A proxy gets plain HTTP in absolute form; it needn't know how to upgrade.
-      const isDirect = target.proxy === undefined || call.url.protocol === 'https:';
-      const grant = isDirect ? this.#pool.take(place, body) : undefined;
-      if (grant === undefined) {
-        socketCall.goOverHttp();
-        return () => socketCall.abandon();
-      }
-      if (grant !== 'open') {
-        socketCall.start(grant.connection, grant.after);
-        return () => socketCall.abandon();
-      }
-      const cancel = this.#open({ ...target, url: call.url }, headers, place, socketCall);
-      return () => {
-        cancel();
-        socketCall.abandon();
-      };
+    return new Observable((subscriber) => this.#start(call, body, conversation, subscriber));
+  }
+
+  #start(
+    call: UpstreamCall,
+    body: CreateBody,
+    conversation: string,
+    subscriber: Subscriber<UpstreamAnswer>,
+  ): () => void {
+    const { options, clock, targetOf, overHttp } = this.#parts;
+    const target = targetOf(call.url);
+    const headers = handshakeHeaders(call.headers);
+    const key = JSON.stringify([call.url.href, headers, conversationOf(conversation, body)]);
+    const place: SocketPlace = { origin: call.url.origin, key };
+    const socketCall = new SocketCall({
+      call,
+      body,
+      limits: call.timeouts ? { ...options, ...call.timeouts } : options,
+      clock,
+      subscriber,
+      overHttp: () => overHttp(call),
+      released: this.#released,
+      refused: () => this.#pool.refuse(call.url.href),
     });
+    // A proxy gets plain HTTP in absolute form; it needn't know how to upgrade.
+    const isDirect = target.proxy === undefined || call.url.protocol === 'https:';
+    const grant = isDirect ? this.#pool.take(place, body) : undefined;
+    if (grant === 'open')
+      return ending(socketCall, this.#open({ ...target, url: call.url }, headers, place, socketCall));
+    if (grant) socketCall.start(grant.connection, grant.after);
+    else socketCall.goOverHttp();
+    return ending(socketCall);
   }
 
   /** Closes the idle connections. */
@@ -117,6 +119,14 @@ export class SocketCalls {
     };
   }
 }
+
+/** A function of its own, which holds nothing of the request. */
+const ending =
+  (socketCall: SocketCall, cancel?: () => void): (() => void) =>
+  () => {
+    cancel?.();
+    socketCall.abandon();
+  };
 
 const handshakeHeaders = (headers: UpstreamCall['headers']): Headers =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneCall.has(name)));
