@@ -3,6 +3,7 @@ import type { RequestHooks } from '../http/settings.ts';
 import { FaultError } from '../model/fault.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import type { RequestRecord } from '../request-record.ts';
+import { memoize } from '../runtime/memoize.ts';
 
 /** Logs requests' destinations, failures and losses in the application log, and counts the losses. */
 export const requestLog: Feature = {
@@ -24,7 +25,7 @@ export const requestLog: Feature = {
         scenario,
         reason,
         tokens,
-        url: call.url.origin + call.url.pathname,
+        url: addressOf(call.url),
         relays: passThrough,
         losses: list.length > 0 ? list : undefined,
       });
@@ -54,6 +55,9 @@ export const requestLog: Feature = {
     },
   },
 };
+
+/** A URL without its query, which may hold a key. Calls share their URLs. */
+const addressOf = memoize((url: URL) => url.origin + url.pathname);
 
 const who = ({ id, namedClient }: RequestRecord) => ({ requestId: id, namedClient });
 

@@ -7,6 +7,7 @@ import type { RollingFile } from './rolling-file.ts';
 const flushMs = 100;
 /** Buffered bytes that trigger a write at once. */
 const batchBytes = 65_536;
+const nothing = new Uint8Array(0);
 /** Maximum buffered bytes; further lines are dropped. */
 const maxWaitingBytes = 524_288;
 /** Milliseconds between retries of a failed open or write, and between checks that the file still exists. */
@@ -73,10 +74,9 @@ export class LogWriter {
    * retried: SonicBoom's `flushSync` never returns when the disk is full.
    */
   flushSync(): void {
-    const text = this.#take();
-    if (text === '') return;
+    if (this.#used === 0) return;
     try {
-      this.#file.appendSync(text);
+      this.#file.appendSync(this.#take());
     } catch (error) {
       this.#report(this.#file.name, error);
     }
@@ -167,12 +167,12 @@ export class LogWriter {
 
   /** Any write, even an empty one, makes the stream retry its remainder. */
   #retry(): void {
-    if (this.#stream) this.#writeTo(this.#stream, '');
+    if (this.#stream) this.#writeTo(this.#stream, nothing);
   }
 
-  #writeTo(stream: RollStream, text: string): void {
+  #writeTo(stream: RollStream, bytes: Uint8Array): void {
     try {
-      stream.write(text);
+      stream.write(bytes);
     } catch (error) {
       this.#fail(stream, error);
     }
@@ -200,10 +200,11 @@ export class LogWriter {
     if (this.#used > 0) this.#schedule(retryMs);
   }
 
-  #take(): string {
-    const text = this.#buffer.toString('utf8', 0, this.#used);
+  /** A copy of the lines: the stream reads it later, when new lines may be in their place. */
+  #take(): Uint8Array {
+    const bytes = Buffer.from(this.#buffer.subarray(0, this.#used));
     this.#used = 0;
-    return text;
+    return bytes;
   }
 
   #settled(): Promise<void> {

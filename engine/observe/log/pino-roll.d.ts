@@ -10,7 +10,7 @@ declare module 'pino-roll' {
     interface RollStream extends EventEmitter {
       /** The current file, or the one about to be opened. */
       readonly file: string;
-      write(text: string): boolean;
+      write(bytes: Uint8Array): boolean;
       /** Writes buffered data, then closes. */
       end(): void;
       /** Closes at once. */
@@ -25,6 +25,7 @@ declare module 'pino-roll' {
       readonly frequency?: 'daily' | number;
       readonly mkdir: boolean;
       readonly sync: boolean;
+      readonly contentMode: 'buffer';
       /** Permissions of new files. */
       readonly mode: number;
     }

@@ -54,6 +54,7 @@ export class RollingFile {
       ...(frequency && { frequency }),
       mkdir: true,
       sync: false,
+      contentMode: 'buffer',
       mode: fileMode,
     });
     return new Promise((resolve, reject) => {
@@ -83,10 +84,10 @@ export class RollingFile {
   }
 
   /** Appends synchronously to the file in use, or to the one that would be opened. Throws the file system's error. */
-  appendSync(text: string): void {
+  appendSync(bytes: Uint8Array): void {
     mkdirSync(this.#policy.rollFolder, { recursive: true, mode: folderMode });
     const path = this.#shown?.path ?? this.#policy.current() ?? this.#policy.next();
-    appendFileSync(path, text, { mode: fileMode });
+    appendFileSync(path, bytes, { mode: fileMode });
   }
 
   /** Whether the visible file is still the one being written, neither removed nor replaced. */

@@ -13,8 +13,8 @@ class FakeStream extends EventEmitter implements RollStream {
   written: string[] = [];
   ended = false;
 
-  write(text: string): boolean {
-    this.held += text;
+  write(bytes: Uint8Array): boolean {
+    this.held += Buffer.from(bytes).toString();
     setImmediate(() => this.#finish());
     return true;
   }
@@ -60,7 +60,7 @@ const fakeFile = () => {
       return stream;
     },
     inPlace: async () => state.inPlace,
-    appendSync: (text) => void synced.push(text),
+    appendSync: (bytes) => void synced.push(Buffer.from(bytes).toString()),
   };
   const log = new LogWriter(
     file,

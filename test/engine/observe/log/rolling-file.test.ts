@@ -15,7 +15,7 @@ const open = async (t: ExecutionContext, file: RollingFile): Promise<RollStream>
 
 const write = async (stream: RollStream, text: string): Promise<void> => {
   const drained = once(stream, 'drain');
-  stream.write(text);
+  stream.write(Buffer.from(text));
   await drained;
 };
 
@@ -28,7 +28,7 @@ const close = async (stream: RollStream): Promise<void> => {
 /** Writes until the stream has moved on to another file. */
 const roll = async (stream: RollStream, text: string): Promise<void> => {
   const ready = once(stream, 'ready');
-  stream.write(text);
+  stream.write(Buffer.from(text));
   await ready;
 };
 
@@ -57,7 +57,7 @@ test('files roll by time as well', async (t) => {
   const alive = setInterval(() => undefined, 1000);
   await once(stream, 'ready');
   clearInterval(alive);
-  stream.write('b\n');
+  stream.write(Buffer.from('b\n'));
   await close(stream);
   // On a busy machine the file may roll once more before it is closed.
   const files = serverFiles(home).map((path) => readFileSync(path, 'utf8'));
