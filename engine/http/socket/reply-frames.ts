@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { closeBrace } from '../../model/json/json.ts';
 import { RecordCutter, recordEnds } from '../../model/wire/sse.ts';
 
 /** Called for each record. `event`: its `event:` line; empty without one. */
@@ -6,7 +7,7 @@ type TakeRecord = (event: string, data: string | Buffer) => void;
 
 /**
  * Cuts an SSE answer into its records' data, which are the messages of the same answer over a WebSocket: without parsing them, and
- * without copying those of bytes. Comments and records without a JSON object are left out.
+ * without copying those of bytes. Comments, and records that surely hold no JSON object, are left out.
  */
 export class ReplyFrames {
   readonly #take: TakeRecord;
@@ -44,7 +45,7 @@ export class ReplyFrames {
     while (from < text.length) {
       const nameEnd = text.startsWith('event: ', from) ? text.indexOf('\n', from) : -1;
       const dataEnd = nameEnd > 0 && text.startsWith('data: {', nameEnd + 1) ? text.indexOf('\n', nameEnd + 1) : -1;
-      if (dataEnd > 0 && text.charCodeAt(dataEnd + 1) === lineFeed) {
+      if (dataEnd > 0 && text.charCodeAt(dataEnd + 1) === lineFeed && text.charCodeAt(dataEnd - 1) === closeBrace) {
         this.#take(text.slice(from + 7, nameEnd), text.slice(nameEnd + 7, dataEnd));
         from = dataEnd + 2;
         continue;
@@ -88,12 +89,11 @@ export class ReplyFrames {
       const to = gap < 0 ? bytes.length : gap;
       const isNamed = isFieldAt(bytes, from, eventField);
       const data = isNamed ? bytes.indexOf(lineFeed, from) + 1 : from;
-      if (data > to || !isFieldAt(bytes, data, dataField) || bytes.subarray(data, to).includes(lineFeed)) {
-        this.#takeLines(bytes.toString('utf8', from, to));
-      } else {
+      const isLine = data < to && isFieldAt(bytes, data, dataField) && bytes[to - 1] === closeBrace;
+      if (isLine && !bytes.subarray(data, to).includes(lineFeed)) {
         const event = isNamed ? bytes.toString('latin1', from + eventField.length, data - 1) : '';
         this.#take(event, bytes.subarray(data + 6, to));
-      }
+      } else this.#takeLines(bytes.toString('utf8', from, to));
       from = to + 2;
     }
   }
@@ -107,8 +107,8 @@ export class ReplyFrames {
       else if (line.startsWith('event:')) event = fieldValue(line, 6);
     }
     const text = data.join('\n').trim();
-    // A mark such as `[DONE]` is no event.
-    if (text.startsWith('{')) this.#take(event, text);
+    // A mark such as `[DONE]` is no event, nor is half an object.
+    if (text.startsWith('{') && text.endsWith('}')) this.#take(event, text);
   }
 }
 

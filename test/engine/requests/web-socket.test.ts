@@ -1,11 +1,14 @@
+import { hash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { createParser } from 'eventsource-parser';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
 import { type Frame, openSocket, type SocketClient } from '../../support/faults/socket-client.ts';
+import { upstreamFaults } from '../../support/faults/upstream-faults.ts';
 import { providersAt, wires } from '../../support/faults/wires.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
 import {
+  jsonAnswer,
   type Reaction,
   type ScriptedUpstream,
   sseAnswer,
@@ -56,6 +59,10 @@ const create = (more: object = {}) => ({
 });
 
 const idOf = (frames: readonly Frame[]): string => String(Object(frames.at(-1)?.response).id);
+/** The id of the call that an answer ends with. */
+const callIn = (frames: readonly Frame[]): string =>
+  String(frames.map(({ item }) => Object(item).call_id).findLast((id) => id !== undefined));
+
 const codeOf = (frame: Frame | undefined): string => `${frame?.status} ${Object(frame?.error).code}`;
 
 /** The events of the same request over HTTP. */
@@ -286,4 +293,125 @@ test('a connection has 32 named lanes, and as many waiting requests as it may', 
   client.socket.terminate();
   await Promise.all(upstream.requests.map(({ closed }) => closed));
   t.is(upstream.requests.length, 16);
+});
+
+test('what a request continues is sent in full, as the client itself would send it', async (t) => {
+  const served = await serve(t, (request) =>
+    sseAnswer([
+      request.text.includes('12345678901234567890')
+        ? wireOf(request).stream(['sunny']).join('')
+        : [...wireOf(request).toolStream(['{"city":', '"Łódź"}'])].join(''),
+    ]),
+  );
+  const client = await served.open();
+  const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
+  for (const model of ['responses,own', 'chat,other', 'messages,m', 'gemini,m']) {
+    const ask = { model, instructions: 'Be brief.', tools };
+    client.send(create({ ...ask, input: [], generate: false }));
+    let last = await client.answer();
+    t.deepEqual(last.at(-1)?.response, { ...Object(last.at(-1)?.response), output: [], status: 'completed' });
+    const input: unknown[] = [];
+    const turns = [
+      () => ({ role: 'user', content: 'What is the weather?' }),
+      () => ({ type: 'function_call_output', call_id: callIn(last), output: '1.0 and 12345678901234567890' }),
+      () => ({ role: 'user', content: [{ type: 'input_text', text: 'Thanks' }] }),
+    ];
+    for (const turn of turns) {
+      const items = [turn()];
+      const from = served.upstream.requests.length;
+      // As most writers do, with spaces.
+      client.send(JSON.stringify(create({ ...ask, input: items, previous_response_id: idOf(last) }), null, 1));
+      last = await client.answer();
+      input.push(...items);
+      await overHttp(served, create({ ...ask, input }));
+      const [chained, full, ...more] = served.upstream.requests.slice(from);
+      t.deepEqual([chained !== undefined, more], [true, []], model);
+      t.is(last.at(-1)?.type, 'response.completed', model);
+      t.deepEqual(chained?.body, full?.body, model);
+      input.push(...last.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : [])));
+    }
+    // This server gives all its answers one id.
+    if (model === 'responses,own') continue;
+    // Only the latest answer of a lane can be continued, from any lane, and a failure forgets it.
+    const fork = create({ ...ask, input: 'x', previous_response_id: idOf(last), stream_id: 'fork' });
+    client.send(fork);
+    t.is((await client.answer()).at(-1)?.type, 'response.completed', model);
+    client.send({ ...fork, stream_id: undefined, input: 7, tools: 7 });
+    t.is(codeOf(await client.next()), '400 null');
+    client.send(fork);
+    t.is(codeOf(await client.next()), '400 previous_response_not_found');
+  }
+});
+
+test('an answer that fails ends as over HTTP, or with an error that has its status, and the connection lives on', async (t) => {
+  let play: Reaction = {};
+  const { open } = await serve(t, () => play, {
+    BREAKER: { faults: 1_000_000 },
+  });
+  const client = await open();
+  for (const [title, fault] of Object.entries(upstreamFaults)) {
+    // Silence is bounded by a time, which other tests cover.
+    if (fault.line === 'R2' || title === 'stalls mid-stream') continue;
+    for (const [model, wire] of [
+      ['responses,own', wires.responses],
+      ['chat,other', wires.chat],
+    ] as const) {
+      play = fault.play(wire, true);
+      client.send(create({ model, stream_id: 'lane' }));
+      const frames = await client.answer();
+      const last = frames.at(-1);
+      t.true(
+        frames.every(({ stream_id }) => stream_id === 'lane'),
+        title,
+      );
+      if (fault.comesTo === 'answer') t.is(last?.type, 'response.completed', `${title}, ${model}`);
+      else if (fault.comesTo === 'broken') {
+        t.is(last?.type, 'response.failed', `${title}, ${model}`);
+        t.is(frames.filter(({ type }) => type === 'error').length, 1, `${title}, ${model}`);
+      } else if (typeof fault.comesTo === 'number') {
+        t.is(last?.status, fault.comesTo, `${title}, ${model}`);
+        t.is(frames.length, 1, title);
+      } else t.true(last?.type === 'response.failed' || Number(last?.status) >= 400, `${title}, ${model}`);
+    }
+  }
+  // A conversation that is too long is compacted by agents that see this code in the answer.
+  play = jsonAnswer({ error: { message: 'too long', code: 'context_length_exceeded' } }, 400);
+  client.send(create());
+  const overflow = (await client.answer()).at(-1);
+  t.is(overflow?.type, 'response.failed');
+  t.is(Object(Object(overflow?.response).error).code, 'context_length_exceeded');
+});
+
+test('each request is admitted, limited and counted by itself', async (t) => {
+  const config = {
+    APIKEY: 'k',
+    CLIENTS: [{ name: 'a', key: `sha256:${hash('sha256', 'ka')}`, limits: { requestsPerMinute: 2 } }],
+  };
+  const { open, gateway, upstream } = await serve(t, good, config);
+  const client = await open({ authorization: 'Bearer ka' });
+  for (const expected of ['response.completed', 'response.completed']) {
+    client.send(create());
+    t.is((await client.answer()).at(-1)?.type, expected);
+  }
+  client.send(create());
+  const [limited] = await client.answer();
+  t.is(codeOf(limited), '429 requests_per_minute');
+  t.regex(String(Object(limited?.headers)['retry-after']), /^\d+$/);
+  t.regex(String(Object(limited?.headers)['x-request-id']), /^req_/);
+  const admin = { authorization: 'Bearer k' };
+  const metrics = await (await fetch(`${gateway.baseUrl}/metrics`, { headers: admin })).text();
+  const counted = [...metrics.matchAll(/^junctor_requests_total\{[^}]*client="a"[^}]*\} (\d+)$/gm)];
+  t.is(
+    counted.reduce((sum, [, count]) => sum + Number(count), 0),
+    3,
+  );
+  const revoked = { ...providersAt(() => upstream.url), LOG: false, APIKEY: 'k' };
+  const saved = await fetch(`${gateway.baseUrl}/api/config`, {
+    method: 'POST',
+    headers: { ...admin, 'content-type': 'application/json' },
+    body: JSON.stringify(revoked),
+  });
+  t.is(saved.status, 200, await saved.text());
+  client.send(create());
+  t.is(codeOf(await client.next()), '401 invalid_api_key');
 });
