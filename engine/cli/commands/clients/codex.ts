@@ -12,7 +12,7 @@ const provider = ({ baseUrl }: ServiceAccess) =>
     base_url: `${baseUrl}/v1`,
     env_key: keyVariable,
     wire_api: 'responses',
-    // The gateway speaks only HTTP; a WebSocket attempt costs retries at each start.
+    // On one machine, a connection saves nothing, and plain requests outlive a restart of the gateway.
     supports_websockets: false,
   }) as const;
 

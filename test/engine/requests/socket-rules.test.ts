@@ -1,0 +1,250 @@
+import test, { type ExecutionContext } from 'ava';
+import { type Observable, of, Subject } from 'rxjs';
+import { trustedProxies } from '../../../engine/http/access/access.ts';
+import { admission } from '../../../engine/http/admission.ts';
+import type { Endpoint, HttpRequest, ReplyPart } from '../../../engine/http/endpoint.ts';
+import { createRouter } from '../../../engine/http/router.ts';
+import { defaultLimits, type HttpLimits, type ServingListener } from '../../../engine/http/settings.ts';
+import { ClientSocket } from '../../../engine/http/socket/client-socket.ts';
+import { Conversations } from '../../../engine/http/socket/conversations.ts';
+import { ReplyFrames } from '../../../engine/http/socket/reply-frames.ts';
+import type { MessageStream } from '../../../engine/http/stream.ts';
+import { Ticker } from '../../../engine/http/ticker.ts';
+import { MemoryBudget } from '../../../engine/runtime/memory-budget.ts';
+import { responsesClient } from '../../../protocols/responses/index.ts';
+import { responsesSocket } from '../../../protocols/responses/socket/socket.ts';
+
+const proxies = trustedProxies([]);
+const head: ReplyPart = { type: 'head', status: 200, headers: {} };
+const data = (text: string): ReplyPart => ({ type: 'data', data: text });
+const event = (type: string, more: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+
+interface Rig {
+  readonly socket: ClientSocket;
+  readonly listener: ServingListener;
+  /** What was done to the connection. */
+  readonly done: string[];
+  readonly requests: HttpRequest[];
+  readonly send: (more?: object) => void;
+  /** What was done since the last call, after this turn of the event loop. */
+  readonly since: () => Promise<readonly string[]>;
+  readonly pass: (ms: number) => void;
+  hasRoom: boolean;
+  answer: (request: HttpRequest) => Observable<ReplyPart>;
+}
+
+/** A connection without a network, whose time passes as the test wants. */
+const rigOf = (t: ExecutionContext, limits: Partial<HttpLimits> = {}, conversations = new Conversations()): Rig => {
+  let nowMs = 1_000;
+  const ticker = new Ticker(60_000, () => nowMs);
+  const done: string[] = [];
+  let seen = 0;
+  const endpoint: Endpoint = {
+    open: false,
+    forClients: true,
+    formatFault: responsesClient.encodeFault,
+    socket: responsesSocket,
+    handle(request) {
+      rig.requests.push(request);
+      return rig.answer(request);
+    },
+  };
+  const listener: ServingListener = {
+    settings: {
+      router: createRouter([], responsesClient.encodeFault),
+      admission: admission({ guard: { host: '127.0.0.1', allowedHosts: [] }, proxies }),
+      limits: { ...defaultLimits, ...limits },
+      proxies,
+      keepAlive: true,
+    },
+    hooks: {},
+    ticker,
+    bodies: new MemoryBudget(),
+    answers: new MemoryBudget(),
+    conversations,
+    retiring: false,
+    rejection: () => undefined,
+    add: () => 1,
+    release: () => undefined,
+    admitsSocket: () => true,
+    openedSocket: () => undefined,
+    closedSocket: () => done.push('gone'),
+  };
+  const stream: MessageStream = {
+    send(message) {
+      const { type, status, error } = JSON.parse(message.toString());
+      done.push(status === undefined ? String(type) : `${status} ${error.code}`);
+      return rig.hasRoom;
+    },
+    bufferedBytes: () => (rig.hasRoom ? 0 : 1_000_000),
+    cork: (act) => act(),
+    ping: () => done.push('ping'),
+    close: (code) => done.push(`close ${code}`),
+    terminate: () => done.push('terminate'),
+  };
+  const caller = { headers: ['host', '127.0.0.1'], remoteAddress: '127.0.0.1', proxiedAddress: () => '' };
+  const handshake = { endpoint, params: {}, path: '/v1/responses', query: '', caller, remoteAddress: '127.0.0.1' };
+  const socket = new ClientSocket(listener, handshake, responsesSocket, stream, 3_600_000);
+  t.teardown(() => socket.closed());
+  const rig: Rig = {
+    socket,
+    listener,
+    done,
+    requests: [],
+    hasRoom: true,
+    answer: () =>
+      of(head, data(event('response.completed', { response: { id: `resp_${rig.requests.length}`, output: [] } }))),
+    send: (more = {}) =>
+      socket.message(
+        Buffer.from(JSON.stringify({ type: 'response.create', model: 'm', store: false, input: 'hi', ...more })),
+        false,
+      ),
+    async since() {
+      await new Promise((resolve) => setImmediate(resolve));
+      const news = done.slice(seen);
+      seen = done.length;
+      return news;
+    },
+    pass(ms) {
+      nowMs += ms;
+      socket.tick(nowMs);
+    },
+  };
+  return rig;
+};
+
+test('a silent client is pinged, a long wait has a message, and a lifetime ends between answers', async (t) => {
+  const rig = rigOf(t);
+  rig.pass(20_000);
+  t.deepEqual(await rig.since(), []);
+  rig.pass(5_000);
+  t.deepEqual(await rig.since(), ['ping']);
+  rig.socket.heard();
+  rig.pass(25_000);
+  t.deepEqual(await rig.since(), ['ping']);
+  rig.socket.heard();
+
+  const parts = new Subject<ReplyPart>();
+  rig.answer = () => parts;
+  rig.send();
+  for (const ms of [15_000, 15_000, 15_000, 15_000]) {
+    rig.pass(ms);
+    parts.next(data(': keep-alive\n\n'));
+  }
+  t.deepEqual(await rig.since(), ['ping', 'ping', 'codex.keepalive']);
+  rig.pass(3_600_000);
+  t.deepEqual(await rig.since(), ['ping'], 'it answers first');
+  rig.send();
+  t.deepEqual(await rig.since(), ['400 websocket_connection_limit_reached']);
+  parts.next(data(event('response.completed', { response: { id: 'resp_1', output: [] } })));
+  parts.complete();
+  t.deepEqual(await rig.since(), [
+    'response.completed',
+    '400 websocket_connection_limit_reached',
+    'close 1001',
+    'gone',
+  ]);
+});
+
+test('a client that is gone is disconnected, and so is one that leaves its answer or its errors unread', async (t) => {
+  const gone = rigOf(t);
+  gone.pass(130_000);
+  t.deepEqual(await gone.since(), ['terminate']);
+
+  const slow = rigOf(t);
+  const parts = new Subject<ReplyPart>();
+  slow.answer = () => parts;
+  slow.send({ stream_id: 'a' });
+  slow.hasRoom = false;
+  parts.next(data(event('response.created')));
+  await slow.since();
+  t.true(slow.requests[0]?.backpressure.paused);
+  slow.send({ stream_id: 'b' });
+  t.is(slow.requests.length, 1, 'a full client starts no answer');
+  slow.hasRoom = true;
+  slow.socket.writable();
+  t.deepEqual([slow.requests[0]?.backpressure.paused, slow.requests.length], [false, 2]);
+  slow.hasRoom = false;
+  parts.next(data(event('response.in_progress')));
+  await slow.since();
+  slow.pass(29 * 60_000);
+  t.false((await slow.since()).includes('terminate'));
+  slow.pass(2 * 60_000);
+  t.true((await slow.since()).includes('terminate'));
+
+  const flood = rigOf(t);
+  flood.hasRoom = false;
+  for (let count = 0; count < 300; count += 1) {
+    flood.socket.message(Buffer.from('no JSON'), false);
+    if (count === 0) await flood.since();
+  }
+  t.is((await flood.since()).filter((what) => what !== '400 null').join(), 'close 1008,gone');
+  t.true(flood.done.length < 110);
+});
+
+test('what connections remember is bounded, each and together, and is returned at their end', async (t) => {
+  const conversations = new Conversations();
+  const one = rigOf(t, { inflatedBytes: 1_000 }, conversations);
+  one.send({ input: 'x'.repeat(100) });
+  t.true(conversations.bytes > 100);
+  one.send({ previous_response_id: 'resp_1', input: 'x'.repeat(600) });
+  t.deepEqual(await one.since(), ['response.completed', 'response.completed']);
+  // With its own items, the conversation is too long for a request.
+  one.send({ previous_response_id: 'resp_2', input: 'x'.repeat(200) });
+  t.deepEqual(await one.since(), ['413 request_too_large']);
+  one.socket.closed();
+  t.is(conversations.bytes, 0);
+
+  const kept = ['a', 'b', 'c'].map((id) =>
+    conversations.keep(id, [Buffer.alloc(400)], { inflatedBytes: 1_000, bodiesBytes: 1_000 }),
+  );
+  t.deepEqual(
+    kept.map(({ items }) => items?.length),
+    [undefined, 1, 1],
+    'the one that was used least recently goes',
+  );
+  t.is(conversations.bytes, 800);
+
+  const lost = rigOf(t);
+  lost.send();
+  lost.listener.conversations.keep('other', [Buffer.alloc(10)], { inflatedBytes: 100, bodiesBytes: 10 });
+  await lost.since();
+  lost.send({ previous_response_id: 'resp_1' });
+  t.deepEqual(await lost.since(), ['400 websocket_connection_limit_reached', 'close 1001', 'gone']);
+});
+
+test('an answer is cut into the same messages, whatever its chunks and its line ends', (t) => {
+  const events = ['response.created', 'response.output_text.delta', 'response.completed'].map((type) =>
+    event(type, { delta: 'grüße 👋 "\\n\\n"' }),
+  );
+  const plain = events.map((text) => /^data: (.*)$/m.exec(text)?.[1]);
+  const forms: readonly (readonly [string, string])[] = [
+    ['plain', events.join('')],
+    ['comments and marks', `: hi\n\n${events.join(': hello\n\n')}data: [DONE]\n\ndata: {"half\n\n`],
+    ['CRLF', events.join('').replaceAll('\n', '\r\n')],
+    ['CR', events.join('').replaceAll('\n', '\r')],
+    ['without names', events.join('').replaceAll(/^event: .*\n/gm, '')],
+    ['without spaces', events.join('').replaceAll(/^(data|event): /gm, '$1:')],
+  ];
+  for (const [title, text] of forms) {
+    const bytes = Buffer.from(text);
+    for (const size of [1, 2, 3, 7, 50, bytes.length]) {
+      const got: string[] = [];
+      const frames = new ReplyFrames((_, message) => got.push(message.toString()));
+      for (let from = 0; from < bytes.length; from += size) frames.take(bytes.subarray(from, from + size));
+      t.deepEqual(got, plain, `${title}, ${size}`);
+    }
+    if (title.startsWith('C')) continue;
+    const got: string[] = [];
+    new ReplyFrames((_, message) => got.push(message.toString())).take(text);
+    t.deepEqual(got, plain, title);
+  }
+  const got: string[] = [];
+  const frames = new ReplyFrames((_, message) => got.push(message.toString()));
+  frames.take(Buffer.from(`${events[0]}event: x\ndata: {"hal`));
+  t.is(frames.heldBytes > 0, true);
+  // The gateway's own end stands after half a record.
+  frames.take(`\n\n${events[2]}`);
+  t.deepEqual(got, [plain[0], plain[2]]);
+});
