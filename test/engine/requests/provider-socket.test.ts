@@ -1,4 +1,5 @@
 import test from 'ava';
+import { openSocket } from '../../support/faults/socket-client.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { chatSdk, messagesSdk, responsesSdk } from '../../support/sdk-clients.ts';
 import { until } from '../../support/until.ts';
@@ -75,6 +76,35 @@ for (const [name, client] of Object.entries(clients)) {
     t.deepEqual(socket.upstream.complaints, []);
   });
 }
+
+test('a client of a WebSocket and its provider of a WebSocket each send what is new alone', async (t) => {
+  const upstream = await startSocketUpstream({ script: agent });
+  t.teardown(upstream.close);
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1/responses`, apiKey: 'k', models: ['m'], webSocket: true }],
+  });
+  t.teardown(gateway.stop);
+  const socket = await openSocket(t, `${gateway.baseUrl}/v1/responses`);
+  const create = { type: 'response.create', model: 'p,m', store: false };
+  const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: 'rain' });
+  const ids: unknown[] = [];
+  for (const input of [[{ role: 'user', content: 'Rome?' }], [output('call_1')], [output('call_2')]]) {
+    socket.send({ ...create, input, ...(ids.length > 0 && { previous_response_id: ids.at(-1) }) });
+    const end = (await socket.answer()).at(-1);
+    t.is(end?.type, 'response.completed');
+    ids.push((end?.response as { readonly id: string }).id);
+  }
+  t.deepEqual(
+    upstream.requests.map(({ over, body }) => [over, body.previous_response_id, body.input.length]),
+    [
+      ['socket', undefined, 1],
+      ['socket', 'resp_1', 1],
+      ['socket', 'resp_2', 1],
+    ],
+  );
+  t.deepEqual(upstream.complaints, []);
+});
 
 test('an error event counts as the status that it names: the next key is used, and the graph and a capture show the transport', async (t) => {
   const script: SocketScript = ({ headers }) =>
