@@ -258,11 +258,15 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const due = socket.#due;
     socket.#due = undefined;
     if (!due || socket.#closed) return;
-    let hasRoom = true;
     const stream = socket.#stream;
-    stream.cork(() => {
-      for (const message of due) hasRoom = stream.send(message) && hasRoom;
-    });
+    const [only] = due;
+    let hasRoom = true;
+    if (due.length === 1 && only !== undefined) hasRoom = stream.send(only);
+    else {
+      stream.cork(() => {
+        for (const message of due) hasRoom = stream.send(message) && hasRoom;
+      });
+    }
     if (!hasRoom) socket.#block();
   }
 

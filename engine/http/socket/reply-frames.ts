@@ -85,15 +85,18 @@ export class ReplyFrames {
   #takeRecords(bytes: Buffer): void {
     let from = 0;
     while (from < bytes.length) {
-      const gap = bytes.indexOf(emptyLine, from);
-      const to = gap < 0 ? bytes.length : gap;
       const isNamed = isFieldAt(bytes, from, eventField);
       const data = isNamed ? bytes.indexOf(lineFeed, from) + 1 : from;
-      const isLine = data < to && isFieldAt(bytes, data, dataField) && bytes[to - 1] === closeBrace;
-      if (isLine && !bytes.subarray(data, to).includes(lineFeed)) {
+      const end = isFieldAt(bytes, data, dataField) ? bytes.indexOf(lineFeed, data) : -1;
+      if (end > 0 && bytes[end + 1] === lineFeed && bytes[end - 1] === closeBrace) {
         const event = isNamed ? bytes.toString('latin1', from + eventField.length, data - 1) : '';
-        this.#take(event, bytes.subarray(data + 6, to));
-      } else this.#takeLines(bytes.toString('utf8', from, to));
+        this.#take(event, bytes.subarray(data + 6, end));
+        from = end + 2;
+        continue;
+      }
+      const gap = bytes.indexOf(emptyLine, from);
+      const to = gap < 0 ? bytes.length : gap;
+      this.#takeLines(bytes.toString('utf8', from, to));
       from = to + 2;
     }
   }

@@ -119,6 +119,10 @@ test('a WebSocket gets 426 at once where only plain requests are served, and its
   t.deepEqual(statusesOf(unknown.text), [404]);
   t.true(unknown.closed);
   t.deepEqual(statusesOf((await raw(port, get('/', upgrade))).text), [200], 'an upgrade may be ignored');
+  // Source: the HTTP client of Java, which asks for HTTP/2 with each first request.
+  const other = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n';
+  const posted = await raw(port, post('/v1/responses', 'body', other));
+  t.deepEqual([statusesOf(posted.text), posted.closed], [[200], false], 'so may one to another protocol');
 });
 
 test('HEAD gets the headers of a GET, and the connection stays open', async (t) => {
