@@ -93,7 +93,7 @@ test('a client of a WebSocket and its provider of a WebSocket each send what is 
     socket.send({ ...create, input, ...(ids.length > 0 && { previous_response_id: ids.at(-1) }) });
     const end = (await socket.answer()).at(-1);
     t.is(end?.type, 'response.completed');
-    ids.push((end?.response as { readonly id: string }).id);
+    ids.push(Object.assign({ id: undefined }, end?.response).id);
   }
   t.deepEqual(
     upstream.requests.map(({ over, body }) => [over, body.previous_response_id, body.input.length]),
