@@ -28,5 +28,8 @@ export const refuseLoop = (decoded: Pick<Decoded, 'clientHeader'>, hop: Gateway[
 };
 
 /** The header for the next gateway. A vendor's own host is none. */
-export const hopHeaders = (routed: Pick<Routed, 'clientHeader' | 'plan'>, hop: Gateway['hop']): Headers =>
-  routed.plan.choice.because === 'host' ? {} : { [header]: [...hopsOf(routed), hop()].join(', ') };
+export const hopHeaders = (routed: Pick<Routed, 'clientHeader' | 'plan'>, hop: Gateway['hop']): Headers => {
+  if (routed.plan.choice.because === 'host') return {};
+  const passed = hopsOf(routed);
+  return { [header]: passed.length === 0 ? hop() : [...passed, hop()].join(', ') };
+};
