@@ -59,29 +59,22 @@ export class IpcPeers implements Peers {
     this.keeper = keeperOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
   }
 
-  isShared(): boolean {
-    return true;
-  }
+  // Those of the interface are called apart from their object too.
+  readonly isShared = (): boolean => true;
 
-  async ask(question: PeerQuestion): Promise<readonly string[]> {
-    return answersOf(await this.#call({ kind: 'ask', question }, resultMs));
-  }
+  readonly ask = async (question: PeerQuestion): Promise<readonly string[]> =>
+    answersOf(await this.#call({ kind: 'ask', question }, resultMs));
 
-  async apply(): Promise<number> {
-    return missingOf(await this.#call({ kind: 'ask', question: { kind: 'apply' } }, applyMs + resultMs));
-  }
+  readonly apply = async (): Promise<number> =>
+    missingOf(await this.#call({ kind: 'ask', question: { kind: 'apply' } }, applyMs + resultMs));
 
-  tell(families: Parameters<Peers['tell']>[0]): void {
-    this.#send({ type: 'metrics', families });
-  }
+  readonly tell: Peers['tell'] = (families) => this.#send({ type: 'metrics', families });
 
-  async metrics(): ReturnType<Peers['metrics']> {
-    return familiesOf(await this.#call({ kind: 'metrics' }, resultMs));
-  }
+  readonly metrics: Peers['metrics'] = async () => familiesOf(await this.#call({ kind: 'metrics' }, resultMs));
 
-  answer(answerer: Answerer): void {
+  readonly answer = (answerer: Answerer): void => {
     this.#answerer = answerer;
-  }
+  };
 
   /** Handles a message of the supervisor. */
   receive(message: Received): void {

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { captureOfOthers } from '../../../../engine/features/history/shared-history.ts';
+import { IpcPeers } from '../../../../engine/service/workers/ipc-peers.ts';
 import { addressIn, commandRig } from '../../../support/processes/command.ts';
 import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
@@ -127,4 +129,13 @@ test('requests, captures and activity are those of all processes, whichever answ
   // Forgetting is for all.
   t.is((await two.fetch('/api/requests', { method: 'DELETE' })).status, 200);
   for (const worker of replaced) t.deepEqual((await list(worker)).requests, []);
+});
+
+test('a worker that starts captures if the others do', async (t) => {
+  const peers: IpcPeers = new IpcPeers((message) => {
+    if (message.type !== 'call') return;
+    const answers = ['nonsense', JSON.stringify({ on: true, kept: 0, bytes: 0, most: 50, mostBytes: 1 })];
+    peers.receive({ type: 'result', id: message.id, result: { kind: 'ask', answers, missing: 0 } });
+  });
+  t.true(await captureOfOthers(peers));
 });
