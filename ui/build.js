@@ -26,6 +26,7 @@ const listSources = () => [
 
 const main = 'ui/src/main.tsx';
 const icon = 'ui/src/style/mark.svg';
+const font = 'ui/src/style/geist.woff2';
 
 /** esbuild's options for files in `outdir`. */
 const optionsFor = (outdir) => ({
@@ -33,6 +34,7 @@ const optionsFor = (outdir) => ({
   outdir,
   entryNames: 'assets/[name]-[hash]',
   chunkNames: 'assets/[name]-[hash]',
+  assetNames: 'assets/[name]-[hash]',
   bundle: true,
   minify: true,
   legalComments: 'none',
@@ -42,7 +44,7 @@ const optionsFor = (outdir) => ({
   // Regardless of the environment: React's development build is twice as large and slow.
   define: { 'process.env.NODE_ENV': '"production"' },
   // The pages' policy admits files of the service alone: no `data:` address may stand in for one.
-  loader: { '.svg': 'copy' },
+  loader: { '.svg': 'copy', '.woff2': 'file' },
   metafile: true,
   logLevel: 'silent',
 });
@@ -59,11 +61,16 @@ const bundle = async (outdir) => {
   for (const path of Object.keys(outputs)) if (path.endsWith('.css')) rmSync(join(root, path));
   writeFileSync(join(outdir, 'assets', basename(sheet.path)), sheet.contents);
   const [script, { imports }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === main);
+  // The sheet names it only after it has come.
+  const [type] = Object.entries(styles.metafile.outputs).find(
+    ([path, { inputs }]) => font in inputs && path.endsWith('.woff2'),
+  );
   const [mark] = Object.entries(outputs).find(([, { inputs }]) => icon in inputs);
   const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
   const url = (path) => `/ui/assets/${basename(path)}`;
   const links = [
     `<link rel="stylesheet" href="${url(sheet.path)}" />`,
+    `<link rel="preload" href="${url(type)}" as="font" type="font/woff2" crossorigin />`,
     ...shared.map((path) => `<link rel="modulepreload" href="${url(path)}" />`),
     `<script type="module" src="${url(script)}"></script>`,
   ];
@@ -83,6 +90,7 @@ const licensesOf = (files) => {
     const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim();
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
+  texts.push(`Geist (OFL-1.1)\n\n${readFileSync(join(ui, 'src/style/geist-license.txt'), 'utf8').trim()}\n`);
   return texts.join(`\n${'-'.repeat(80)}\n\n`);
 };
 

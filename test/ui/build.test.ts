@@ -57,7 +57,7 @@ test('a build writes hashed files, and is repeated only if a source changed', as
   const linked = [...page.matchAll(/"\/ui\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
   t.deepEqual(
     linked.map((name) => name.replace(/-[\w-]{8}\./, '-*.')),
-    ['mark-*.svg', 'index-*.css', 'chunk-*.js', 'index-*.js'],
+    ['mark-*.svg', 'index-*.css', 'geist-*.woff2', 'chunk-*.js', 'index-*.js'],
     'the page names all that it starts with, and nothing that is loaded later',
   );
   t.deepEqual(
@@ -66,6 +66,7 @@ test('a build writes hashed files, and is repeated only if a source changed', as
   );
   t.deepEqual(assets.map((name) => name.replace(/-[\w-]{8}\./, '-*.')).toSorted(), [
     'chunk-*.js',
+    'geist-*.woff2',
     'index-*.css',
     'index-*.js',
     'mark-*.svg',

@@ -7,7 +7,7 @@ import { Button } from '../parts/controls/button.tsx';
 import { LoadFailed } from '../parts/layout/load-failed.tsx';
 import { Loading } from '../parts/layout/loading.tsx';
 import { Notice } from '../parts/layout/notice.tsx';
-import { PageHeader } from '../parts/layout/page-header.tsx';
+import { PageBar } from '../parts/layout/page-bar.tsx';
 import { useStore } from '../state/store.ts';
 import { useUnsaved } from '../state/unsaved.ts';
 import { changeDraft, configDraft, discardDraft, rebaseDraft } from './draft/config-draft.ts';
@@ -23,7 +23,7 @@ import { checked, useChecks, useFaults } from './findings.ts';
 import './config.css';
 
 /** The pages that edit the shared draft. */
-const configPages = ['providers', 'routing', 'transformers', 'settings'];
+const configPages = ['providers', 'routing', 'routing/transformers', 'settings', 'clients'];
 
 /** A page that edits the configuration: loads it, keeps the draft, checks it, saves it. */
 export const ConfigPage = ({
@@ -40,7 +40,7 @@ export const ConfigPage = ({
   const { config: saved, error } = useConfig();
   return (
     <>
-      <PageHeader title={title} about={about} actions={saved && actions} />
+      <PageBar title={title} about={about} actions={saved && actions} />
       {error !== undefined && <LoadFailed what="the configuration" error={error} onRetry={() => void reloadConfig()} />}
       {saved ? <Edit saved={saved}>{children}</Edit> : error === undefined && <Loading what={title} />}
     </>

@@ -1,17 +1,25 @@
 import { unsaved } from '../state/unsaved.ts';
-import { parseHash, route } from './route.ts';
+import { movedAddress } from './moved.ts';
+import { parseHash, replaceAddress, route } from './route.ts';
 import { arrive, rememberScroll } from './scroll.ts';
 
 /** Follows the address. Closing the tab with unsaved changes makes the browser ask. Returns a function that stops it. */
 export const followAddress = (): (() => void) => {
+  const follow = (): void => {
+    const shown = parseHash(window.location.hash);
+    const address = movedAddress(shown);
+    if (address === undefined) route.set(shown);
+    else replaceAddress(address);
+  };
   const onHashChange = (): void => {
     arrive();
-    route.set(parseHash(window.location.hash));
+    follow();
   };
   const onClose = (event: BeforeUnloadEvent): void => {
     if (unsaved.get().size > 0) event.preventDefault();
   };
   arrive();
+  follow();
   window.addEventListener('hashchange', onHashChange);
   window.addEventListener('beforeunload', onClose);
   window.addEventListener('scroll', rememberScroll, { passive: true });

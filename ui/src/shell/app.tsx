@@ -20,7 +20,7 @@ export const App = () => {
   const main = useRef<HTMLElement>(null);
   const page = pageAt(shown);
   const title = page?.title ?? 'Page not found';
-  const place = page ? `${page.name}/${shown.segments.slice(1).join('/')}` : shown.path;
+  const place = page?.isOne ? page.name : shown.path;
   const before = useRef(place);
 
   useEffect(followAddress, []);

@@ -1,10 +1,9 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { pages } from '../pages.ts';
+import { lazy, Suspense, useState } from 'react';
+import { pageGroups, pages } from '../pages.ts';
 import { Button, IconButton } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Dialog } from '../parts/layout/dialog.tsx';
-import { href, navigate, route } from '../router/route.ts';
-import { kept } from '../state/kept.ts';
+import { href, navigate } from '../router/route.ts';
 import { useStore } from '../state/store.ts';
 import { unsaved } from '../state/unsaved.ts';
 import './navigation.css';
@@ -14,8 +13,6 @@ import { Mark } from './mark.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
 const Palette = lazy(async () => ({ default: (await import('./dialogs/palette.tsx')).Palette }));
-
-const groups = ['Monitor', 'Configure', 'Use'] as const;
 
 /** The navigation: at the left, or behind a button on narrow pages. */
 export const Navigation = ({ current }: { readonly current: string | undefined }) => {
@@ -31,7 +28,7 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
   );
   return (
     <header className="side">
-      <a className="brand" href={href('/')}>
+      <a className="brand" href={href('/requests')}>
         <Mark />
         Junctor
       </a>
@@ -70,47 +67,28 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
   );
 };
 
+/** The pages in their groups: what happens, what decides it, and what goes with both. */
 const Links = ({ current }: { readonly current: string | undefined }) =>
-  groups.map((group) => (
-    <section key={group} className="link-group" aria-label={group}>
-      <p className="link-group-title" aria-hidden="true">
-        {group}
-      </p>
-      <ul>
-        {pages.map(
-          ({ name, title, link }) =>
-            link?.group === group && (
-              <li key={name}>
-                <a className="side-link" href={href(`/${name}`)} aria-current={name === current ? 'page' : undefined}>
-                  <Icon name={link.icon} />
-                  {title}
-                </a>
-                {name === '' && <LastRequest isHere={current === 'requests'} />}
-              </li>
-            ),
-        )}
-      </ul>
-    </section>
+  pageGroups.map((group) => (
+    <ul key={group.join()} className="link-group">
+      {pages.map(
+        ({ name, title, link }) =>
+          link &&
+          group.includes(name) && (
+            <li key={name}>
+              <a
+                className="side-link"
+                href={href(`/${name}`)}
+                aria-current={name === current?.split('/', 1)[0] ? 'page' : undefined}
+              >
+                <Icon name={link.icon} />
+                {title}
+              </a>
+            </li>
+          ),
+      )}
+    </ul>
   ));
-
-const lastPlace = kept('session', 'request.last');
-
-/** The request that was opened last in this tab. */
-const LastRequest = ({ isHere }: { readonly isHere: boolean }) => {
-  const { path } = useStore(route);
-  const [last, setLast] = useState(() => lastPlace.read());
-  useEffect(() => {
-    if (!path.startsWith('/requests/')) return;
-    lastPlace.write(`#${path}`);
-    setLast(`#${path}`);
-  }, [path]);
-  if (last === undefined) return null;
-  return (
-    <a className="side-link side-sub-link" href={last} aria-current={isHere ? 'page' : undefined}>
-      Last request
-    </a>
-  );
-};
 
 /** Where there are unsaved changes, other than on this page. */
 const UnsavedLinks = ({ current }: { readonly current: string | undefined }) =>

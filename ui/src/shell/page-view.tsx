@@ -2,11 +2,27 @@ import { lazy, Suspense } from 'react';
 import { type PageEntry, pages } from '../pages.ts';
 import { Empty } from '../parts/layout/empty.tsx';
 import { Loading } from '../parts/layout/loading.tsx';
-import { PageHeader } from '../parts/layout/page-header.tsx';
+import { PageBar } from '../parts/layout/page-bar.tsx';
 import { href, type Route } from '../router/route.ts';
 
 // Created once: a new component would lose its state.
 const components = new Map(pages.map(({ name, load }) => [name, lazy(async () => ({ default: await load() }))]));
+
+/** Links between pages of one entry of the navigation. */
+const SectionLinks = ({ page }: { readonly page: PageEntry }) => {
+  const [section] = page.name.split('/', 1);
+  const parts = pages.filter(({ name }) => name.split('/', 1)[0] === section);
+  if (parts.length < 2) return null;
+  return (
+    <nav className="section-links" aria-label="Parts">
+      {parts.map(({ name, title, short = title }) => (
+        <a key={name} href={href(`/${name}`)} aria-current={name === page.name ? 'page' : undefined}>
+          {short}
+        </a>
+      ))}
+    </nav>
+  );
+};
 
 /** The page of a route; its code is loaded on the first visit. */
 export const PageView = ({ page, route }: { readonly page: PageEntry | undefined; readonly route: Route }) => {
@@ -14,14 +30,15 @@ export const PageView = ({ page, route }: { readonly page: PageEntry | undefined
   if (!Page) {
     return (
       <>
-        <PageHeader title="Page not found" />
-        <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/')}>Go to the Overview</a>} />
+        <PageBar title="Page not found" />
+        <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/requests')}>Go to Requests</a>} />
       </>
     );
   }
   return (
     <Suspense fallback={<Loading what={page.title} />}>
-      <Page rest={route.segments.slice(1)} query={route.query} />
+      <SectionLinks page={page} />
+      <Page rest={route.segments.slice(page.name.split('/').length)} query={route.query} />
     </Suspense>
   );
 };

@@ -11,7 +11,7 @@ const pageByField: Readonly<Record<string, string>> = {
   Pools: '/routing',
   Router: '/routing',
   fallback: '/routing',
-  transformers: '/transformers',
+  transformers: '/routing/transformers',
 };
 
 /** The page on which a field is edited. */
@@ -25,7 +25,7 @@ export const goToField = (path: string): void => {
   wanted.set(undefined);
   wanted.set(path);
   const page = pageOf(path);
-  if (`/${route.get().segments[0] ?? ''}` !== page) navigate(href(page));
+  if (route.get().path !== page) navigate(href(page));
 };
 
 /** Calls `show` when a field at or below `path` is to be focused. */

@@ -7,7 +7,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { changeQuery, href } from '../../router/route.ts';
 import { kept } from '../../state/kept.ts';
 import type { PageProps } from '../page.ts';
@@ -47,7 +47,7 @@ export const Connect = ({ query }: PageProps) => {
   };
   return (
     <>
-      <PageHeader title="Connect" about="Point your tools at this gateway: copy, paste, check." />
+      <PageBar title="Connect" about="Point your tools at this gateway: copy, paste, check." />
       <div className="connect-choices">
         <div className="field">
           <span className="field-label" aria-hidden="true">
@@ -95,7 +95,8 @@ export const Connect = ({ query }: PageProps) => {
           title={`For the preset ${preset}`}
           actions={<Button onClick={() => changeQuery({ preset: '' })}>Without a preset</Button>}
         >
-          Clients that are set up like this use the routes of <a href={href('/presets', preset)}>this preset</a>.
+          Clients that are set up like this use the routes of <a href={href('/routing/presets', preset)}>this preset</a>
+          .
         </Notice>
       )}
       {config && byRules && preset === '' && <WayByRules config={config} />}

@@ -40,5 +40,5 @@ export const givenIn = (filter: HistoryFilter): HistoryQuery =>
 /** The address of a page of requests. `before`: the `next` of the page before. */
 export const historyAddress = (filter: HistoryFilter, before?: string): string => {
   const query = new URLSearchParams({ ...givenIn(filter), ...(before !== undefined && { before }) });
-  return `${href('/history')}${query.size > 0 ? `?${query}` : ''}`;
+  return `${href('/requests')}${query.size > 0 ? `?${query}` : ''}`;
 };

@@ -11,7 +11,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { requestAddress } from '../../parts/table/request-address.ts';
@@ -42,10 +42,7 @@ export const History = ({ query }: PageProps) => {
   };
   return (
     <>
-      <PageHeader
-        title="History"
-        about={data && data.days > 0 && `Requests are kept for ${counted(data.days, 'day')}.`}
-      />
+      <PageBar title="History" about={data && data.days > 0 && `Requests are kept for ${counted(data.days, 'day')}.`} />
       {error && <LoadFailed what="the requests" error={error} onRetry={reload} />}
       <Panel title="Requests" flush actions={<Exports filter={filter} isEmpty={requests.length === 0} />}>
         <SearchForm key={address} filter={filter} requests={requests} onSearch={search} />

@@ -5,7 +5,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Lamp } from '../../parts/text/badge.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
@@ -60,7 +60,7 @@ export const Logs = ({ query }: PageProps) => {
   const isListed = listed.some(({ name }) => name === file);
   return (
     <>
-      <PageHeader
+      <PageBar
         title="Logs"
         about="The gateway’s decisions are in app.log, HTTP requests in the other files."
         actions={

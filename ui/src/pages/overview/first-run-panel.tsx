@@ -50,7 +50,7 @@ export const FirstRunPanel = ({ requests }: { readonly requests: readonly Reques
       title: 'Connect a tool',
       done: first !== undefined,
       about: 'An agent, an editor or an SDK: copy its settings.',
-      next: <a href={href('/connect')}>Go to Connect</a>,
+      next: <a href={href('/clients')}>Go to Connect</a>,
     },
     {
       title: first ? 'Your first request came' : 'Send the first request',

@@ -18,7 +18,7 @@ export const overviewAddress = ({ protocol, line }: OverviewView): string => {
     if (value) query.set(name, value);
     else query.delete(name);
   }
-  return query.size > 0 ? `${href('/')}?${query}` : href('/');
+  return query.size > 0 ? `${href('/requests')}?${query}` : href('/requests');
 };
 
 /** The view of an address. */

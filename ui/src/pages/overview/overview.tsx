@@ -7,7 +7,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { CaptureSwitch } from '../../parts/controls/capture-switch.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { MachinesNotice } from '../../parts/layout/machines-notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import type { PageProps } from '../page.ts';
 import { FirstRunPanel } from './first-run-panel.tsx';
 import { InFlightPanel } from './in-flight-panel.tsx';
@@ -35,10 +35,7 @@ export const Overview = ({ query }: PageProps) => {
   const list = requests.data?.requests ?? none;
   return (
     <>
-      <PageHeader
-        title="Overview"
-        actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />}
-      />
+      <PageBar title="Overview" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
       {error && <LoadFailed what="the traffic" error={error} onRetry={asked.reload} />}
       <MachinesNotice machines={activity?.machines} />
       <FirstRunPanel requests={list} />

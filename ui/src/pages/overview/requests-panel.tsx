@@ -161,7 +161,7 @@ const Nothing = ({ isFiltered, onReset }: { readonly isFiltered: boolean; readon
     <Empty title="No requests match the filters" actions={<Button onClick={onReset}>Show all</Button>} />
   ) : (
     <Empty title="No requests yet" actions={<a href={href('/playground')}>Send one from the playground</a>}>
-      Finished requests appear here. See <a href={href('/connect')}>Connect</a> to set up a client.
+      Finished requests appear here. See <a href={href('/clients')}>Connect</a> to set up a client.
     </Empty>
   );
 

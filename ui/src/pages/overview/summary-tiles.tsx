@@ -45,7 +45,7 @@ export const SummaryTiles = ({
 };
 
 /** The requests that failed in the last hour. */
-const lastFailures = `${href('/history')}?from=1h&status=failed`;
+const lastFailures = `${href('/requests')}?from=1h&status=failed`;
 
 /** Of how many requests; those before the start aren't counted. */
 const hourOf = ({ now, startedAt, lastHour: { ended } }: Activity): string =>

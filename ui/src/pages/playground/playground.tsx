@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Tabs } from '../../parts/controls/tabs.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery } from '../../router/route.ts';
@@ -38,7 +38,7 @@ export const Playground = ({ query }: PageProps) => {
   }, [running]);
   return (
     <>
-      <PageHeader
+      <PageBar
         title="Playground"
         about="Send a prompt in any of the three client protocols and inspect the response."
       />

@@ -16,7 +16,7 @@ export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[
           event.preventDefault();
           if (name === '' || problem !== undefined) return;
           onClose();
-          navigate(href('/presets', name));
+          navigate(href('/routing/presets', name));
         }}
       >
         <TextField

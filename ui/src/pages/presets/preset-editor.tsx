@@ -11,7 +11,7 @@ import { Segmented } from '../../parts/controls/segmented.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { changeQuery, href, navigate } from '../../router/route.ts';
 import { confirm } from '../../shell/dialogs/confirm.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
@@ -26,7 +26,7 @@ const beginning = (config: ConfigFile | undefined): ConfigFile => ({
   Router: { default: config?.Router?.default ?? 'provider,model' },
 });
 
-const presetPages = ['presets'];
+const presetPages = ['routing/presets'];
 
 /** What is kept of a manifest that is being edited. Of malformed text, nothing is: it could hold a secret anywhere. */
 const withoutTyped = (text: string): string | undefined => {
@@ -71,7 +71,7 @@ export const PresetEditor = ({ name, query }: { readonly name: string; readonly 
     try {
       toast((await removePreset(name)).message);
       draft.discard();
-      navigate(href('/presets'));
+      navigate(href('/routing/presets'));
     } catch (caught) {
       setProblem(wordError(caught));
     }
@@ -82,9 +82,9 @@ export const PresetEditor = ({ name, query }: { readonly name: string; readonly 
   });
   return (
     <>
-      <PageHeader
+      <PageBar
         title={`Preset ${name}`}
-        about={<a href={href('/presets')}>All presets</a>}
+        about={<a href={href('/routing/presets')}>All presets</a>}
         actions={
           data && (
             <>

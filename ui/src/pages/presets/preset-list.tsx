@@ -8,7 +8,7 @@ import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Badge, Lamp } from '../../parts/text/badge.tsx';
@@ -44,7 +44,7 @@ export const PresetList = () => {
   );
   return (
     <>
-      <PageHeader
+      <PageBar
         title="Presets"
         about="Alternative configurations under their own base URLs. Anything a preset omits comes from the main configuration."
         actions={data && data.length > 0 && add}
@@ -57,7 +57,7 @@ export const PresetList = () => {
             label="Presets"
             rows={data}
             rowKey={({ name }) => name}
-            open={({ name }) => href('/presets', name)}
+            open={({ name }) => href('/routing/presets', name)}
             empty={
               <Empty title="No presets yet" actions={add}>
                 A preset serves other models under another base URL: for a team, an experiment or a cheaper default.

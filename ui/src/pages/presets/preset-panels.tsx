@@ -92,7 +92,7 @@ export const AddressPanel = ({ name }: { readonly name: string }) => (
     <CodeBlock label="Base URL" text={presetUrl(name)} />
     <CodeBlock label="With /v1" text={`${presetUrl(name)}/v1`} />
     <p>
-      <a href={`${href('/connect')}?${new URLSearchParams({ preset: name })}`}>Set up a client for this preset</a>
+      <a href={`${href('/clients')}?${new URLSearchParams({ preset: name })}`}>Set up a client for this preset</a>
     </p>
   </Panel>
 );

@@ -17,7 +17,7 @@ export const Neighbours = ({ id }: { readonly id: string }) => {
   useShortcut('k', 'Previous request in the list', () => newer && navigate(addressOf(newer)));
   return (
     <nav className="row" aria-label="Requests">
-      <a href={address || href('/')}>← {title}</a>
+      <a href={address || href('/requests')}>← {title}</a>
       {newer && <a href={addressOf(newer)}>Previous</a>}
       {older && <a href={addressOf(older)}>Next</a>}
     </nav>

@@ -9,7 +9,7 @@ import { Tabs } from '../../parts/controls/tabs.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { StatusBadge } from '../../parts/text/status-badge.tsx';
 import { changeQuery, href } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
@@ -30,7 +30,7 @@ export const Request = ({ rest: [id = ''], query }: PageProps) => {
   return (
     <>
       <Neighbours id={id} />
-      <PageHeader
+      <PageBar
         title={
           <span className="request-title">
             <span className="mono">{id}</span> {data && <StatusBadge status={data.summary.status} />}
@@ -50,7 +50,7 @@ export const Request = ({ rest: [id = ''], query }: PageProps) => {
       />
       {error && (
         <LoadFailed what="this request" error={error} onRetry={reload}>
-          <a href={href('/history')}>Search the history</a>
+          <a href={href('/requests')}>Search the history</a>
         </LoadFailed>
       )}
       {!data && !error && <Loading what="request" />}

@@ -10,7 +10,7 @@ import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { RequestTime } from '../../parts/table/request-columns.tsx';
@@ -39,7 +39,7 @@ export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
   const row = query.get('row');
   return (
     <>
-      <PageHeader
+      <PageBar
         title="Sessions"
         about="Requests grouped by conversation: by the id that the agent sends, else by how the conversation begins."
         actions={
@@ -67,7 +67,7 @@ export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
             onOpen={({ id }) => changeQuery({ row: id })}
             current={({ id }) => id === row}
             empty={
-              <Empty title="No sessions in this time" actions={<a href={href('/connect')}>Connect a client</a>}>
+              <Empty title="No sessions in this time" actions={<a href={href('/clients')}>Connect a client</a>}>
                 Requests appear here once they have ended.
               </Empty>
             }

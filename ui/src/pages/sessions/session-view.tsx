@@ -12,7 +12,7 @@ import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
@@ -42,7 +42,7 @@ export const SessionView = ({ id }: { readonly id: string }) => {
       <nav className="row" aria-label="Sessions">
         <a href={href('/sessions')}>← Sessions</a>
       </nav>
-      <PageHeader
+      <PageBar
         title={<span className="mono">{id}</span>}
         about={data && `${dayAndTime(data.session.startedAt)} to ${dayAndTime(data.session.endedAt)}`}
         actions={<CopyButton text={id} label="Copy id" />}

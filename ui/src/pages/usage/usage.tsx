@@ -8,7 +8,7 @@ import { Segmented } from '../../parts/controls/segmented.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { MachinesNotice } from '../../parts/layout/machines-notice.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { PageHeader } from '../../parts/layout/page-header.tsx';
+import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
 import { navigate } from '../../router/route.ts';
@@ -46,7 +46,7 @@ export const Usage = ({ query }: PageProps) => {
   const error = sums.error ?? overTime.error;
   return (
     <>
-      <PageHeader
+      <PageBar
         title="Usage"
         about="Requests, tokens, cost and times by model, provider or client. Kept for 400 days."
         actions={

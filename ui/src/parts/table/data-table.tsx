@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly numeric?: boolean;
   /** The tooltip of the heading. */
   readonly about?: string;
+  /** Of a table of lines: its width. Columns without one share the rest. */
+  readonly width?: string;
   /** Hidden on narrow pages. */
   readonly wideOnly?: boolean;
 }
@@ -32,6 +34,7 @@ export const DataTable = <Row,>({
   current,
   empty,
   tone,
+  lines = false,
 }: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -47,6 +50,8 @@ export const DataTable = <Row,>({
   readonly empty: ReactNode;
   /** The colour of a row. */
   readonly tone?: (row: Row) => 'bad' | undefined;
+  /** One line of one height a row: what is longer is cut. */
+  readonly lines?: boolean;
 }) => {
   const body = useRef<HTMLTableSectionElement>(null);
   const { shown, before, after, measure } = useShownRows(rows, body);
@@ -62,11 +67,11 @@ export const DataTable = <Row,>({
   };
   return (
     <ScrollRegion className="data-frame" label={label}>
-      <table className="data">
+      <table className={classNames('data', lines && 'data-lines')}>
         <thead>
           <tr>
-            {columns.map(({ name, title, about, numeric, wideOnly }) => (
-              <th key={name} scope="col" title={about} className={cellClass(numeric, wideOnly)}>
+            {columns.map(({ name, title, about, numeric, wideOnly, width }) => (
+              <th key={name} scope="col" title={about} className={cellClass(numeric, wideOnly)} style={{ width }}>
                 {title}
               </th>
             ))}
@@ -121,7 +126,7 @@ export const DataTable = <Row,>({
 const wholeTable = 60;
 
 /** A row's height before it was rendered, in pixels. */
-const usualRowPx = 37;
+const usualRowPx = 32;
 
 /** The rows to render, by their index, and the heights of what is left out before and after them, in pixels. */
 const useShownRows = <Row,>(rows: readonly Row[], body: RefObject<HTMLTableSectionElement | null>) => {

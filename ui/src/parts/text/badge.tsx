@@ -35,3 +35,21 @@ export const Lamp = ({
     {children}
   </span>
 );
+
+/** A state as a dot. `title`: its word, as the tooltip and for screen readers; without one, it decorates a word beside it. */
+export const Dot = ({
+  tone,
+  title,
+  pulse = false,
+}: {
+  readonly tone: Tone;
+  readonly title?: string;
+  readonly pulse?: boolean;
+}) => {
+  const className = classNames('dot', `dot-${tone}`, pulse && 'dot-pulse');
+  return title === undefined ? (
+    <span className={className} aria-hidden="true" />
+  ) : (
+    <span className={className} title={title} role="img" aria-label={title} />
+  );
+};
