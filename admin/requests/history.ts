@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import type { HistoryFilter, HistorySearch } from '../../engine/features/history/files/search-history.ts';
 import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { HistoryExtent, HistoryPage, type KeptRequest } from '../../engine/features/record/schema.ts';
+import { maxSummaries } from '../../engine/features/record/record-lines.ts';
+import { HistoryCounts, HistoryExtent, HistoryPage, type KeptRequest } from '../../engine/features/record/schema.ts';
 import { readTime } from '../../engine/features/usage/report.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { ReplyPart } from '../../engine/http/endpoint.ts';
@@ -16,7 +17,7 @@ import { harEnd, harEntry, harStart } from './har.ts';
 export interface HistoryParts {
   readonly search: HistorySearch;
   /** Finds captures; removes what is kept. */
-  readonly requests: Pick<SharedHistory, 'find' | 'clear'>;
+  readonly requests: Pick<SharedHistory, 'find' | 'clear' | 'list'>;
   /** For the addresses in a HAR. */
   readonly baseUrl: () => string;
   /** The service's own. */
@@ -28,6 +29,19 @@ export interface HistoryParts {
   /** For how many days requests are kept; 0: none are. */
   readonly days: () => number;
 }
+
+/** Dependencies of what looks at the newest requests. */
+export interface NewestParts {
+  readonly history: Pick<HistoryParts, 'search' | 'write' | 'days' | 'nowMs'>;
+  /** Those in memory, which are all if none are kept on disk. */
+  readonly requests: Pick<SharedHistory, 'list'>;
+}
+
+/** Bytes that one question about the newest requests looks at. */
+const maxNewestBytes = 64 << 20;
+
+/** Requests that are counted at most. */
+const maxCounted = 20_000;
 
 /** Bytes that one search looks at; the next one goes on there. */
 const maxSearchBytes = 16 << 20;
@@ -42,6 +56,8 @@ const filterQuery = {
   to: Type.String({ description: 'The end; default: now.' }),
   model: Type.String({ description: 'The model asked for or used, or `provider,model`.' }),
   provider: Type.String(),
+  scenario: Type.String({ description: 'The rule that matched.' }),
+  lossy: Type.Enum(['true'], { description: 'Only those with a field that was dropped or approximated.' }),
   status: Type.String({ description: '`ok`, `failed`, or a status: `429`, `5xx`.' }),
   client: Type.String({ description: 'The name of a client of `CLIENTS`.' }),
   session: Type.String({ description: 'The id of a session.' }),
@@ -54,6 +70,7 @@ const filterQuery = {
  * Ended requests that are kept on disk, of all processes of the service and of earlier ones.
  *
  * - `GET /api/history`: searches them.
+ * - `GET /api/history/counts`: how many there are of each kind.
  * - `GET /api/history/export`: the same as a file of JSON lines, or a HAR.
  * - `GET /api/history/extent`: how many there are, and of which time.
  * - `DELETE /api/history`: removes them.
@@ -75,6 +92,24 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       await parts.write();
       const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
       return { requests, next, days: parts.days() };
+    },
+  }),
+  jsonRoute('GET', '/api/history/counts', {
+    summary: 'How many requests there are of each kind',
+    says: `Of the newest ${maxCounted.toLocaleString('en-US')} in this time. Without \`HISTORY\`, of those in memory.`,
+    reply: HistoryCounts,
+    query: { from: filterQuery.from, to: filterQuery.to, text: filterQuery.text },
+    async answer({ query }) {
+      const asked = new URLSearchParams(query);
+      const params = new URLSearchParams();
+      for (const name of ['from', 'to', 'text']) params.set(name, asked.get(name) ?? '');
+      const filter = readFilter(params, parts.nowMs());
+      const { requests, truncated } = await findNewest(
+        { history: parts, requests: parts.requests },
+        filter,
+        maxCounted,
+      );
+      return { ...countsOf(requests), truncated };
     },
   }),
   jsonRoute('GET', '/api/history/extent', {
@@ -112,6 +147,41 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
     },
   }),
 ];
+
+/** The newest requests that fit: of the disk, or of memory if none are kept there. */
+export const findNewest = async (
+  { history, requests }: NewestParts,
+  filter: HistoryFilter,
+  limit: number,
+): Promise<{ readonly requests: readonly KeptRequest[]; readonly truncated: boolean }> => {
+  if (history.days() > 0) {
+    await history.write();
+    const found = await history.search.find(filter, { limit, maxBytes: maxNewestBytes });
+    return { requests: found.requests, truncated: found.next !== undefined };
+  }
+  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, matches } = filter;
+  const recent = (await requests.list(0, maxSummaries)).requests.map((request) => ({
+    endedAt: Math.round(request.startedAt + request.durationMs),
+    ...request,
+  }));
+  const fitting = recent.filter((one) => one.endedAt >= fromMs && one.endedAt <= toMs && matches(one));
+  return { requests: fitting, truncated: recent.length === maxSummaries };
+};
+
+const countsOf = (requests: readonly KeptRequest[]): Omit<HistoryCounts, 'truncated'> => ({
+  requests: requests.length,
+  failed: requests.filter(isFailed).length,
+  lossy: requests.filter(isLossy).length,
+  statuses: countBy(requests.flatMap(({ status }) => (status >= 400 ? [String(status)] : []))),
+  clients: countBy(requests.flatMap(({ client = [] }) => client)),
+  providers: countBy(requests.flatMap(({ provider = [] }) => provider)),
+});
+
+const countBy = (names: readonly string[]): Readonly<Record<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries(counts);
+};
 
 /** Finds the newest kept request with this id; `endedAtMs`: the one that ended then. */
 export const findKept = async (
@@ -178,6 +248,7 @@ export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilte
   const [fromMs, toMs] = [time('from'), time('to')];
   const status = statusTest(asked('status'));
   const [provider, client, model, session] = [asked('provider'), asked('client'), asked('model'), asked('session')];
+  const [scenario, lossy] = [asked('scenario'), asked('lossy')];
   const text = asked('text')?.toLowerCase();
   return {
     ...(fromMs !== undefined && { fromMs }),
@@ -186,6 +257,8 @@ export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilte
     matches: (request) =>
       status(request) &&
       (provider === undefined || request.provider === provider) &&
+      (scenario === undefined || request.scenario === scenario) &&
+      (lossy === undefined || isLossy(request)) &&
       (client === undefined || request.client === client) &&
       (session === undefined || request.session === session) &&
       (model === undefined || isOfModel(request, model)) &&
@@ -212,6 +285,8 @@ const statusTest = (status: string | undefined): ((request: KeptRequest) => bool
 };
 
 const isFailed = ({ status, fault }: KeptRequest): boolean => hasFailed(status, fault !== undefined);
+
+const isLossy = ({ losses }: KeptRequest): boolean => losses.length > 0;
 
 const hasText = (request: KeptRequest, text: string): boolean => {
   const { id, session, asked, provider, model, path, scenario, reason, pool, preset, client, fault } = request;

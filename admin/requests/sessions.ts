@@ -1,24 +1,13 @@
 import Type from 'typebox';
-import type { HistoryFilter } from '../../engine/features/history/files/search-history.ts';
 import { sessionsOf } from '../../engine/features/history/sessions.ts';
-import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { maxSummaries } from '../../engine/features/record/record-lines.ts';
-import { type KeptRequest, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
+import { SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail } from '../../engine/model/fault.ts';
 import { jsonRoute, readNumber } from '../endpoint.ts';
-import { type HistoryParts, readFilter } from './history.ts';
+import { findNewest, type NewestParts, readFilter } from './history.ts';
 
-/** Dependencies of the endpoints of sessions. */
-interface SessionParts {
-  readonly history: Pick<HistoryParts, 'search' | 'write' | 'days' | 'nowMs'>;
-  /** Those in memory, which are all if none are kept on disk. */
-  readonly requests: Pick<SharedHistory, 'list'>;
-}
-
-/** What one question looks at: requests that fit, and bytes of lines. */
+/** Requests that one question looks at. */
 const maxRequests = 10_000;
-const maxBytes = 64 << 20;
 
 /** Requests of one session. */
 const maxDetail = 1_000;
@@ -31,7 +20,7 @@ const maxSessions = 200;
  * - `GET /api/sessions`: those with requests in a span of time.
  * - `GET /api/sessions/{id}`: one, with its requests.
  */
-export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] => [
+export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/sessions', {
     summary: 'The sessions: requests of one conversation each',
     says: 'Their sums, of the requests in this time.',
@@ -53,7 +42,7 @@ export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] =
         const value = asked.get(name);
         if (value) params.set(name, value);
       }
-      const { requests, truncated } = await find(
+      const { requests, truncated } = await findNewest(
         parts,
         { hint: '"session":', ...readFilter(params, parts.history.nowMs()) },
         maxRequests,
@@ -67,30 +56,10 @@ export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] =
     reply: SessionDetail,
     async answer(_, { id = '' }) {
       const filter = readFilter(new URLSearchParams({ session: id }), parts.history.nowMs());
-      const { requests, truncated } = await find(parts, filter, maxDetail);
+      const { requests, truncated } = await findNewest(parts, filter, maxDetail);
       const [session] = sessionsOf(requests);
       if (!session) return fail('not-found', 'There is no session of that id, or not any more.');
       return { session, requests: requests.toSorted((one, other) => one.startedAt - other.startedAt), truncated };
     },
   }),
 ];
-
-/** The newest requests that fit. */
-const find = async (
-  { history, requests }: SessionParts,
-  filter: HistoryFilter,
-  limit: number,
-): Promise<{ readonly requests: readonly KeptRequest[]; readonly truncated: boolean }> => {
-  if (history.days() > 0) {
-    await history.write();
-    const found = await history.search.find(filter, { limit, maxBytes });
-    return { requests: found.requests, truncated: found.next !== undefined };
-  }
-  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, matches } = filter;
-  const recent = (await requests.list(0, maxSummaries)).requests.map((request) => ({
-    endedAt: Math.round(request.startedAt + request.durationMs),
-    ...request,
-  }));
-  const fitting = recent.filter((one) => one.endedAt >= fromMs && one.endedAt <= toMs && matches(one));
-  return { requests: fitting, truncated: recent.length === maxSummaries };
-};

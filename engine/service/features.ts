@@ -218,6 +218,7 @@ const historyRows = [
   'POST /api/requests/:id/replay',
   'GET /api/feed',
   'GET /api/history',
+  'GET /api/history/counts',
   'GET /api/history/extent',
   'DELETE /api/history',
   'GET /api/history/export',

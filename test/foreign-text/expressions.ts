@@ -240,6 +240,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/user-id.ts': [foreign(/^\s*[{[]/, many(' '))],
   'engine/routing/plan/choose-format.ts': [foreign(/\/$/), own(/^\/v\d+(?=\/)/)],
   'engine/features/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
+  'engine/features/history/request-title.ts': [foreign(/\s+/g, many('a'), '\n')],
   'engine/features/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
     foreign(/^_+|_+$/g, many('a'), '\n'),

@@ -16,6 +16,8 @@ const maxLossy = 20;
 /** How often one kind of loss is captured, in milliseconds: most requests of a client lose the same fields. */
 const lossyMs = 60_000;
 const maxKinds = 500;
+/** Number of captured requests whose titles are kept: as many as are listed. */
+const maxTitles = 1_000;
 /** Maximum size of a compressed capture, of a body and of a stream, in bytes. */
 export const maxCaptureBytes = 1_048_576;
 
@@ -95,6 +97,8 @@ export class Captures {
   readonly #lossy = new BoundedMap<string, KeptCapture>(maxLossy);
   /** When a kind of loss was last captured, oldest first. */
   readonly #kinds = new BoundedMap<string, number>(maxKinds);
+  /** By the request's id, oldest first. */
+  readonly #titles = new BoundedMap<string, { readonly title: string; readonly addedAtMs: number }>(maxTitles);
   #expiry: NodeJS.Timeout | undefined;
   #compression: NodeJS.Timeout | undefined;
 
@@ -125,7 +129,9 @@ export class Captures {
   }
 
   add(summary: RequestSummary, recorder: Recorder, settings: ShowSettings, reason: CaptureReason): void {
-    const kept = new KeptCapture({ summary, recorder, settings }, this.#now());
+    const addedAtMs = this.#now();
+    const kept = new KeptCapture({ summary, recorder, settings }, addedAtMs);
+    if (summary.title !== undefined) this.#titles.set(summary.id, { title: summary.title, addedAtMs });
     if (reason.type === 'failed') {
       this.#failed = newest([...this.#failed, kept].slice(-maxFailed), maxFailedBytes);
       this.#compression ??= this.#compressLater(firstPauseMs);
@@ -144,7 +150,14 @@ export class Captures {
       ?.compressed();
   }
 
+  /** The title of a request that was captured, as long as captures are kept. It is in memory alone, as they are. */
+  titleOf(id: string): string | undefined {
+    const known = this.#titles.get(id);
+    return known && known.addedAtMs > this.#oldestMs() ? known.title : undefined;
+  }
+
   clear(): void {
+    this.#titles.clear();
     this.#asked = [];
     this.#failed = [];
     this.#lossy.clear();
@@ -157,12 +170,20 @@ export class Captures {
 
   /** All that aren't too old; removes the others. */
   #current(): readonly KeptCapture[] {
-    const oldestMs = this.#now() - this.#maxAgeMs();
-    const isYoung = ({ addedAtMs }: KeptCapture): boolean => addedAtMs > oldestMs;
+    const oldestMs = this.#oldestMs();
+    const isYoung = ({ addedAtMs }: { readonly addedAtMs: number }): boolean => addedAtMs > oldestMs;
     this.#asked = this.#asked.filter(isYoung);
     this.#failed = this.#failed.filter(isYoung);
     for (const [kind, kept] of this.#lossy) if (!isYoung(kept)) this.#lossy.delete(kind);
+    for (const [id, kept] of this.#titles) {
+      if (isYoung(kept)) break;
+      this.#titles.delete(id);
+    }
     return [...this.#lossy.values(), ...this.#failed, ...this.#asked];
+  }
+
+  #oldestMs(): number {
+    return this.#now() - this.#maxAgeMs();
   }
 
   #maxAgeMs(): number {
@@ -173,7 +194,7 @@ export class Captures {
     this.#expiry ??= setTimeout(
       () => {
         this.#expiry = undefined;
-        if (this.#current().length > 0) this.#expireLater();
+        if (this.#current().length > 0 || this.#titles.size > 0) this.#expireLater();
       },
       Math.min(this.#maxAgeMs(), maxExpiryMs),
     ).unref();

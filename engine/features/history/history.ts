@@ -11,7 +11,7 @@ import { BodyRoom, CaptureWatch, clientOf, type WatchParts } from './capture-wat
 import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
 import { Recorder } from './recorder.ts';
 import type { SessionOf } from './session-names.ts';
-import type { ShowSettings } from './show-capture.ts';
+import { type ShowSettings, shownTitle } from './show-capture.ts';
 import { Traffic } from './traffic.ts';
 
 /** The recent model requests of this process. */
@@ -100,9 +100,18 @@ export const createHistory = ({
     if (record.captured && recording) {
       const { recorder, reason } = recording;
       const summary = summaryOf(line);
-      if (summary) captures.add(summary, recorder, { ...settings, secrets: secrets() }, reason);
+      const shownBy = { ...settings, secrets: secrets() };
+      const title = shownTitle(recorder, shownBy);
+      if (summary) captures.add({ ...summary, ...(title && { title }) }, recorder, shownBy, reason);
     }
     onChanged?.();
+  };
+
+  /** A line as the API shows it. A title is of the user's text: it is added here, so that no file has it. */
+  const shown = (line: string): RequestSummary | undefined => {
+    const summary = summaryOf(line);
+    const title = summary?.captured ? captures.titleOf(summary.id) : undefined;
+    return summary && title !== undefined ? { ...summary, title } : summary;
   };
 
   const parts: WatchParts = { ended, traffic, sessionOf, captures, room: new BodyRoom() };
@@ -123,7 +132,7 @@ export const createHistory = ({
       const found: RequestSummary[] = [];
       for (const line of lines.newest(after)) {
         if (found.length === limit) break;
-        const summary = summaryOf(line);
+        const summary = shown(line);
         if (summary && (client === undefined || summary.client === client)) found.push(summary);
       }
       return found;
@@ -131,7 +140,7 @@ export const createHistory = ({
     find(id) {
       const hint = JSON.stringify(id);
       for (const line of lines.newest()) {
-        const summary = line.includes(hint) ? summaryOf(line) : undefined;
+        const summary = line.includes(hint) ? shown(line) : undefined;
         if (summary?.id === id) return summary;
       }
       return undefined;

@@ -12,6 +12,7 @@ import type { MemoryClaim } from '../../runtime/memory-budget.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import { showLoss } from '../record/record-line.ts';
 import type { SummaryLoss } from '../record/schema.ts';
+import { requestTitle } from './request-title.ts';
 
 /** The client's request as received. */
 export interface RecordedClient {
@@ -90,6 +91,8 @@ export class Recorder implements Watcher {
   head: { readonly status: number; readonly headers: Headers } | undefined;
   /** The credential that was sent upstream, and its provider. */
   credential: { readonly provider: string; readonly apiKey: string } | undefined;
+  /** A few words of the conversation that tell it from others. */
+  title: string | undefined;
   /** A step or events didn't fit. */
   truncated = false;
   /** It wasn't asked for: it has no stages, and of the upstream's answer only a failed one. */
@@ -134,6 +137,7 @@ export class Recorder implements Watcher {
 
   decoded({ request }: { readonly request: ModelRequest }): void {
     this.mark('decoded');
+    this.title = requestTitle(request);
     this.step('decode', 'decode', request);
   }
 

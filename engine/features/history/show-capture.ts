@@ -9,6 +9,7 @@ import {
   isSecretName,
   masked,
   maskUrl,
+  shorten,
 } from '../../observe/log/mask-text.ts';
 import type { Chunk, RequestSummary } from '../record/schema.ts';
 import { curlCommand } from './curl.ts';
@@ -37,11 +38,8 @@ export const showCapture = (
   settings: ShowSettings,
   limits: ShowLimits,
 ): string => {
-  const { client, call, head, credential } = recorder;
-  const clientSent = clientSecrets(client.headers, client.query);
-  const mask = exactMask(
-    [...settings.secrets, ...clientSent, credential?.apiKey ?? ''].filter((secret) => secret !== ''),
-  );
+  const { client, call, head } = recorder;
+  const mask = maskOf(recorder, settings);
   const body = cutText(client.body, limits.maxBytes);
   const streams = [recorder.reply, ...(call ? [call.recording] : [])];
   const parts = {
@@ -93,6 +91,22 @@ export const showCapture = (
   const rest = JSON.stringify(parts).slice(1);
   return `{"summary":${JSON.stringify(summary)},"capture":{"steps":[${steps.join(',')}],"events":[${events.join(',')}],${rest}}`;
 };
+
+/** Hides the configured keys and those that the request had. */
+const maskOf = ({ client, credential }: Recorder, { secrets }: Pick<ShowSettings, 'secrets'>): ExactMask =>
+  exactMask(
+    [...secrets, ...clientSecrets(client.headers, client.query), credential?.apiKey ?? ''].filter(
+      (secret) => secret !== '',
+    ),
+  );
+
+/** The title of a recorded request, without secrets; `undefined`: it has none. */
+export const shownTitle = (recorder: Recorder, settings: Pick<ShowSettings, 'secrets'>): string | undefined => {
+  const { title = '' } = recorder;
+  return title === '' ? undefined : shorten(maskOf(recorder, settings).text(title), maxTitleChars);
+};
+
+const maxTitleChars = 80;
 
 const showCall = (call: RecordedCall, mask: ExactMask, limits: ShowLimits) => {
   const body = cutText(bodyBytes(call.body), limits.maxBytes);

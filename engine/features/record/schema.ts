@@ -52,6 +52,12 @@ export const RequestSummary = Type.Object({
   turns: Type.Optional(
     Type.Integer({ description: 'Turns of the user in its conversation, tool results not counted; absent: none.' }),
   ),
+  title: Type.Optional(
+    Type.String({
+      description:
+        'Of a captured request: the first words of its last user turn, 80 characters at most, or its tools. Never on disk.',
+    }),
+  ),
   asked: Type.String({ description: 'The model asked for; empty when the body could not be read.' }),
   stream: Type.Boolean(),
   scenario: Type.Optional(Type.String()),
@@ -101,6 +107,18 @@ export const HistoryPage = Type.Object({
   days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
 });
 export type HistoryPage = Static<typeof HistoryPage>;
+
+/** Reply of `GET /api/history/counts`. */
+export const HistoryCounts = Type.Object({
+  requests: Type.Integer(),
+  failed: Type.Integer({ description: 'Answered with an error or broken off.' }),
+  lossy: Type.Integer({ description: 'With a field that was dropped or approximated.' }),
+  statuses: Type.Record(Type.String(), Type.Integer(), { description: 'By status, of those from 400 on.' }),
+  clients: Type.Record(Type.String(), Type.Integer(), { description: 'By client of `CLIENTS`.' }),
+  providers: Type.Record(Type.String(), Type.Integer(), { description: 'By provider.' }),
+  truncated: Type.Boolean({ description: 'There are more requests than were looked at: the newest.' }),
+});
+export type HistoryCounts = Static<typeof HistoryCounts>;
 
 /** Reply of `GET /api/history/extent`. */
 export const HistoryExtent = Type.Object({

@@ -590,3 +590,40 @@ test('capturing goes on after a restart, until it is switched off', async (t) =>
   await run(switchTo(false));
   t.false(await run(isOn));
 });
+
+test('a captured request has a title, of its last user turn or the tools whose results it brings; no file has it', async (t) => {
+  const rig = await open(t, () => jsonAnswer(chatReply('Yes.')), { HISTORY: { days: 1 } });
+  const turns = (content: unknown) => [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: '<reminder>same</reminder>' },
+        { type: 'text', text: 'fix  the\n test' },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }] },
+    { role: 'user', content },
+  ];
+  const result = { type: 'tool_result', tool_use_id: 't1', content: 'ok' };
+  const send = async (messages: unknown, capture: string): Promise<string | undefined> => {
+    const answer = await post(
+      rig,
+      '/v1/messages',
+      { model: 'any', max_tokens: 9, messages },
+      { 'x-junctor-capture': capture },
+    );
+    await answer.text();
+    const { requests } = await get<{ requests: readonly RequestSummary[] }>(rig, '/api/requests?limit=1');
+    return requests[0]?.title;
+  };
+  t.is(await send(turns([result]).slice(0, 1), '1'), 'fix the test');
+  t.is(await send(turns([result]), '1'), 'tool result: Bash');
+  t.is(
+    await send(turns([result, { type: 'text', text: `use ${secret} ${'x'.repeat(200)}` }]), '1'),
+    `use *** ${'x'.repeat(200)}`.slice(0, 79).concat('…'),
+  );
+  t.is(await send(turns([result]), '0'), undefined);
+  const { requests } = await get<{ requests: readonly RequestSummary[] }>(rig, '/api/history');
+  t.is(requests.length, 4);
+  t.true(requests.every((one) => one.title === undefined));
+});
