@@ -535,7 +535,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['ui/src/parts/markdown/', ['ui/src/', 'react', 'marked']],
   ['ui/src/parts/table/data-table.tsx', ['ui/src/', 'react', '@tanstack/react-virtual']],
   ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
-  ['ui/src/pages/overview/', ['ui/src/', 'react', '@xyflow/react']],
 
   ['ui/src/main.tsx', ['ui/src/', 'react', 'react-dom/client']],
   // It knows the service by its endpoints, and their answers by the service's schemas: types alone.

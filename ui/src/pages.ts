@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 import type { PageProps } from './pages/page.ts';
+import { Requests } from './pages/requests/requests.tsx';
 import type { IconName } from './parts/controls/icon.tsx';
 
 /** A page of the interface. */
@@ -21,68 +22,71 @@ export interface PageEntry {
   readonly load: () => Promise<ComponentType<PageProps>>;
 }
 
+/** All pages but the home page are in one file, which is loaded after the start: a file for each would be many for the first page. */
+const later = () => import('./pages/later.ts');
+
 /** All pages, in the order of the navigation. A page is a folder below `pages/` that exports one component, and its row here. */
 export const pages: readonly PageEntry[] = [
   {
     name: 'requests',
     title: 'Requests',
     link: { icon: 'history', key: 'q' },
-    load: async () => (await import('./pages/requests/requests.tsx')).Requests,
+    load: async () => Requests,
     isOne: true,
   },
   {
     name: 'usage',
     title: 'Usage',
     link: { icon: 'usage', key: 'u' },
-    load: async () => (await import('./pages/usage/usage.tsx')).Usage,
+    load: async () => (await later()).Usage,
   },
   {
     name: 'providers',
     title: 'Providers',
     link: { icon: 'providers', key: 'p' },
-    load: async () => (await import('./pages/providers/providers.tsx')).Providers,
+    load: async () => (await later()).Providers,
   },
   {
     name: 'routing',
     title: 'Routing',
     short: 'Rules',
     link: { icon: 'routing', key: 'r' },
-    load: async () => (await import('./pages/routing/routing.tsx')).Routing,
+    load: async () => (await later()).Routing,
   },
   {
     name: 'routing/transformers',
     title: 'Transformers',
-    load: async () => (await import('./pages/transformers/transformers.tsx')).Transformers,
+    load: async () => (await later()).Transformers,
   },
   {
     name: 'routing/presets',
     title: 'Presets',
-    load: async () => (await import('./pages/presets/presets.tsx')).Presets,
+    load: async () => (await later()).Presets,
   },
   {
     name: 'clients',
     title: 'Clients',
     link: { icon: 'connect', key: 'c' },
-    load: async () => (await import('./pages/connect/connect.tsx')).Connect,
+    load: async () => (await later()).Connect,
   },
   {
     name: 'playground',
     title: 'Playground',
     link: { icon: 'playground', key: 'a' },
-    load: async () => (await import('./pages/playground/playground.tsx')).Playground,
+    load: async () => (await later()).Playground,
   },
   {
     name: 'settings',
     title: 'Settings',
     link: { icon: 'settings', key: 's' },
-    load: async () => (await import('./pages/settings/settings.tsx')).Settings,
+    load: async () => (await later()).Settings,
   },
   {
     name: 'settings/logs',
     title: 'Logs',
-    load: async () => (await import('./pages/logs/logs.tsx')).Logs,
+    load: async () => (await later()).Logs,
   },
-  { name: 'styles', title: 'Styles', load: async () => (await import('./pages/styles/styles.tsx')).Styles },
+  { name: 'styles', title: 'Styles', load: async () => (await later()).Styles },
 ];
 
 /** The names of the navigation's entries in their groups. */

@@ -150,7 +150,8 @@ const send = async (protocol: Protocol, body: object, recorded = true): Promise<
 
 const openRequest = async (page: Page, id: string): Promise<void> => {
   await page.evaluate(`window.location.hash = '#/requests/${id}'`);
-  await page.getByRole('heading', { level: 1, name: id }).waitFor();
+  await page.getByRole('tab', { name: 'Path' }).or(page.getByText('was not captured')).waitFor();
+  await page.waitForURL((url) => url.hash.includes(id));
 };
 
 for (const protocol of protocols) {
@@ -209,7 +210,8 @@ browserTest('what a recording lacks is said: a failed, a cut, an unrecorded and 
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   const question = (text: string, model = 'any') => ({ model, messages: [{ role: 'user', content: text }] });
   await openRequest(page, await send('chat', question('Will it fail?', 'box,broken')));
-  await page.getByRole('region', { name: 'Response' }).getByText('no capacity left').waitFor();
+  const pane = page.getByRole('region', { name: 'Request', exact: true });
+  await pane.getByRole('alert').getByText('no capacity left').waitFor();
 
   const half = Array.from({ length: 8 }, (_, n) => ({ role: 'user', content: `${n} ${'x'.repeat(200_000)}` }));
   await openRequest(page, await send('chat', { model: 'any', messages: half }));
@@ -218,10 +220,11 @@ browserTest('what a recording lacks is said: a failed, a cut, an unrecorded and 
 
   for (let again = 0; again < 2; again += 1) {
     await openRequest(page, await send('chat', question('It failed unasked', 'box,broken'), false));
-    await page.getByText('Recorded without being asked').waitFor();
-    await page.getByRole('region', { name: 'Response' }).getByText('no capacity left').waitFor();
-    await page.getByText('It failed unasked').waitFor();
-    await page.getByRole('tab', { name: 'Events' }).click();
+    await pane.getByRole('alert').getByText('no capacity left').waitFor();
+    await pane.getByRole('listitem').getByText('It failed unasked').waitFor();
+    await page.getByRole('tab', { name: 'Path' }).click();
+    await pane.getByText('Captured because the request failed').waitFor();
+    await page.getByRole('tab', { name: 'Stream' }).click();
     await page.getByRole('textbox', { name: 'Body from the provider' }).getByText('no capacity left').waitFor();
   }
 
@@ -229,8 +232,8 @@ browserTest('what a recording lacks is said: a failed, a cut, an unrecorded and 
   page.on('request', (request) => reads.push(request.url()));
   const plain = await send('chat', question('Not for keeping'), false);
   await openRequest(page, plain);
-  await page.getByText('This request was not recorded').waitFor();
-  await page.getByRole('button', { name: 'Record requests' }).waitFor();
+  await page.getByText('This request was not captured').waitFor();
+  await page.getByRole('button', { name: 'Capture', exact: true }).first().waitFor();
   t.is(reads.filter((url) => url.includes(`/api/requests/${plain}`)).length, 1);
 
   const long = Array.from({ length: 75 }, (_, n) => ({ role: n % 2 ? 'assistant' : 'user', content: `turn ${n}.` }));
@@ -248,7 +251,7 @@ browserTest('what a recording lacks is said: a failed, a cut, an unrecorded and 
 browserTest('a recorded request is edited and sent again, to another model and in other protocols', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await openRequest(page, await send('messages', bodies.messages(true)));
-  await page.getByRole('link', { name: 'Edit and send again' }).click();
+  await page.getByRole('link', { name: 'Open in playground' }).click();
   await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
   const recorded = page.getByRole('region', { name: 'Recorded: box,small' });
   await recorded.getByText('Signal A').waitFor();

@@ -1,22 +1,16 @@
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** A time in a list: of today `14:03:59`, else `3 Mar, 14:03`. Takes milliseconds since 1970. */
+export const listTime = (at: number): string => {
+  const time = new Date(at);
+  return time.toDateString() === new Date().toDateString() ? clock.format(time) : day.format(time);
+};
+
 /** The time of day: `14:03:59`. Takes milliseconds since 1970, or ISO 8601. */
 export const timeOfDay = (at: number | string): string => clock.format(new Date(at));
-
-/** A time in ISO 8601 as the value of an `<input type="datetime-local">`; empty for anything else. */
-export const localTime = (iso: string): string => {
-  const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return '';
-  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
-};
-
-/** The time of such a value in ISO 8601; empty if it is empty. */
-export const isoTime = (local: string): string => {
-  const at = new Date(local);
-  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
-};
 
 /** Day and time: `3 Mar 2026, 14:03:59`. */
 export const dayAndTime = (at: number | string): string => full.format(new Date(at));

@@ -3,23 +3,24 @@ import { movedAddress } from './moved.ts';
 import { parseHash, replaceAddress, route } from './route.ts';
 import { arrive, rememberScroll } from './scroll.ts';
 
+/** Shows the page of the address; an old address becomes the one that has its page now. */
+export const readAddress = (): void => {
+  const shown = parseHash(window.location.hash);
+  const address = movedAddress(shown);
+  if (address === undefined) route.set(shown);
+  else replaceAddress(address);
+};
+
 /** Follows the address. Closing the tab with unsaved changes makes the browser ask. Returns a function that stops it. */
 export const followAddress = (): (() => void) => {
-  const follow = (): void => {
-    const shown = parseHash(window.location.hash);
-    const address = movedAddress(shown);
-    if (address === undefined) route.set(shown);
-    else replaceAddress(address);
-  };
   const onHashChange = (): void => {
     arrive();
-    follow();
+    readAddress();
   };
   const onClose = (event: BeforeUnloadEvent): void => {
     if (unsaved.get().size > 0) event.preventDefault();
   };
   arrive();
-  follow();
   window.addEventListener('hashchange', onHashChange);
   window.addEventListener('beforeunload', onClose);
   window.addEventListener('scroll', rememberScroll, { passive: true });

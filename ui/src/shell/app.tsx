@@ -12,6 +12,7 @@ import { Navigation } from './navigation.tsx';
 import { pageAt } from './page-at.ts';
 import { PageBoundary } from './page-boundary.tsx';
 import { PageView } from './page-view.tsx';
+import { preloadPages } from './preload.ts';
 import { Toasts } from './toasts.tsx';
 
 /** The frame around every page. */
@@ -25,6 +26,7 @@ export const App = () => {
 
   useEffect(followAddress, []);
   useEffect(listenForKeys, []);
+  useEffect(preloadPages, []);
   useEffect(() => {
     document.title = `${title} · Junctor`;
     // Not on the first page, where the browser sets the focus.

@@ -1,7 +1,12 @@
-import type { HistoryExtent, HistoryPage, KeptRequest } from '../../../../engine/features/record/schema.ts';
+import type {
+  HistoryCounts,
+  HistoryExtent,
+  HistoryPage,
+  KeptRequest,
+} from '../../../../engine/features/record/schema.ts';
 import { call, failure, send } from '../call.ts';
 
-export type { HistoryExtent, HistoryPage, KeptRequest };
+export type { HistoryCounts, HistoryExtent, KeptRequest };
 
 /** How many requests one page shows. */
 const pageRequests = 100;
@@ -28,6 +33,13 @@ export const searchHistory = async (
     from = page.next;
   }
 };
+
+/** How many requests there are of each kind; an empty member doesn't restrict. */
+export const readHistoryCounts = (query: HistoryQuery, signal?: AbortSignal): Promise<HistoryCounts> =>
+  call('/api/history/counts', {
+    query: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
+    signal,
+  });
 
 /** How much is kept on disk. */
 export const readHistoryExtent = (signal?: AbortSignal): Promise<HistoryExtent> =>

@@ -1,10 +1,9 @@
-import { memo, useMemo, useState } from 'react';
+import { memo, type ReactNode, useMemo, useState } from 'react';
 import type { Capture, RequestSummary } from '../../api/requests/requests.ts';
 import { count, counted } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Fold } from '../../parts/layout/fold.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
 import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
 import { TurnParts } from '../../parts/text/turn-parts.tsx';
@@ -20,27 +19,36 @@ const turnsAtOnce = 30;
 export const ConversationView = ({
   summary,
   capture,
+  notes,
 }: {
   readonly summary: RequestSummary;
   readonly capture: Capture;
+  /** What stands beside each turn of the assistant, the response included, in their order. */
+  readonly notes?: readonly ReactNode[];
 }) => {
   const { conversation, answer, missing } = useMemo(() => readExchange(summary, capture), [summary, capture]);
   return (
-    <Panel title="Conversation" about="As the client sent and received it">
+    <div className="stack">
       {missing.map((text) => (
         <Notice key={text} kind="warn">
           {text}
         </Notice>
       ))}
-      {conversation && <Sent {...conversation} />}
-      <Received answer={answer} />
-    </Panel>
+      {conversation && <Sent {...conversation} notes={notes} />}
+      <Received answer={answer} known={summary.fault?.message} note={notes?.at(-1)} />
+    </div>
   );
 };
 
-const Sent = ({ turns, tools, parameters }: Conversation) => {
+const Sent = ({
+  turns,
+  tools,
+  parameters,
+  notes,
+}: Conversation & { readonly notes: readonly ReactNode[] | undefined }) => {
   const [shown, setShown] = useState(turnsAtOnce);
   const before = Math.max(0, turns.length - shown);
+  const answers = turns.flatMap(({ role }, at) => (role === 'assistant' ? [at] : []));
   return (
     <>
       <div className="row conversation-folds">
@@ -76,7 +84,7 @@ const Sent = ({ turns, tools, parameters }: Conversation) => {
       <ol className="turns" aria-label="Turns">
         {turns.slice(before).map((turn, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a recorded list never changes; counted from its start
-          <TurnView key={before + index} turn={turn} />
+          <TurnView key={before + index} turn={turn} note={notes?.[answers.indexOf(before + index)]} />
         ))}
       </ol>
     </>
@@ -85,9 +93,12 @@ const Sent = ({ turns, tools, parameters }: Conversation) => {
 
 const titles = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
 
-const TurnView = memo(({ turn: { role, parts } }: { readonly turn: Turn }) => (
+const TurnView = memo(({ turn: { role, parts }, note }: { readonly turn: Turn; readonly note: ReactNode }) => (
   <li className={`turn turn-${role}`}>
-    <h3>{titles[role]}</h3>
+    <h3 className="row">
+      {titles[role]}
+      {note}
+    </h3>
     {role === 'system' ? (
       <Fold title={`${counted(lengthOf(parts), 'character')} of instructions`}>
         <TurnParts parts={parts} />
@@ -101,15 +112,27 @@ const TurnView = memo(({ turn: { role, parts } }: { readonly turn: Turn }) => (
 const lengthOf = (parts: Turn['parts']): number =>
   parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
 
-const Received = ({ answer: { model, finish, fault, parts } }: { readonly answer: Answer }) => (
+const Received = ({
+  answer: { model, finish, fault, parts },
+  known,
+  note,
+}: {
+  readonly answer: Answer;
+  /** The fault that the page shows already. */
+  readonly known: string | undefined;
+  readonly note: ReactNode;
+}) => (
   <section className="turn turn-response" aria-label="Response">
     <div className="row">
       <h3>Response</h3>
       {model && <span className="soft small mono">{model}</span>}
-      {finish && <Badge>{finish}</Badge>}
+      {finish && <Badge>{finish}</Badge>} {note}
     </div>
     <TurnParts parts={parts} />
-    {fault !== undefined && <Notice kind="failed">{fault}</Notice>}
+    {fault !== undefined && fault !== known && <Notice kind="failed">{fault}</Notice>}
+    {fault !== undefined && fault === known && (
+      <p className="soft">{parts.length === 0 ? 'An error, as above' : 'The response broke off here.'}</p>
+    )}
     {fault === undefined && parts.length === 0 && <p className="soft">Empty response</p>}
   </section>
 );

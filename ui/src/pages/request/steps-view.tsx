@@ -25,7 +25,7 @@ interface StepRow {
 /** Shows the request before and after each step, and what changed. */
 export const StepsView = ({ capture }: { readonly capture: Capture }) => {
   const rows = useMemo(() => rowsOf(capture), [capture]);
-  const [picked, setPicked] = useState(0);
+  const [picked, setPicked] = useState(() => firstChange(rows));
   const row = rows[picked] ?? rows[0];
   if (!row) return <Notice>The request could not be decoded, so no step ran.</Notice>;
   return (
@@ -51,8 +51,18 @@ export const StepsView = ({ capture }: { readonly capture: Capture }) => {
   );
 };
 
-const ChangeBadge = ({ before, after }: Pick<StepRow, 'before' | 'after'>) =>
-  JSON.stringify(before) === JSON.stringify(after) ? <Badge>no change</Badge> : <Badge tone="accent">changed</Badge>;
+/** The first step that changed something, or the first. */
+const firstChange = (rows: readonly StepRow[]): number =>
+  Math.max(
+    0,
+    rows.findIndex((row) => row.losses.length > 0 || (row.comparable && hasChanged(row))),
+  );
+
+const hasChanged = ({ before, after }: Pick<StepRow, 'before' | 'after'>): boolean =>
+  JSON.stringify(before) !== JSON.stringify(after);
+
+const ChangeBadge = (row: Pick<StepRow, 'before' | 'after'>) =>
+  hasChanged(row) ? <Badge tone="accent">changed</Badge> : <Badge>no change</Badge>;
 
 type Form = 'changes' | 'before' | 'after';
 

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { type CaptureState, switchCapture } from '../../api/requests/capture.ts';
+import { clearRequests } from '../../api/requests/requests.ts';
 import { bytes } from '../../format/bytes.ts';
 import { count } from '../../format/count.ts';
 import { Button } from './button.tsx';
@@ -9,7 +10,7 @@ import { toast } from '../../shell/toast.ts';
 import { Dialog } from '../layout/dialog.tsx';
 import { Notice } from '../layout/notice.tsx';
 
-/** Turns recording on or off, in a dialog that explains it. */
+/** Turns capturing on or off, in a dialog that explains it. */
 export const CaptureSwitch = ({
   state,
   onChange,
@@ -28,9 +29,21 @@ export const CaptureSwitch = ({
     setError(undefined);
     try {
       await switchCapture(!on);
-      toast(on ? 'Recording stopped.' : 'Recording started.');
+      toast(on ? 'Capturing stopped.' : 'Capturing started.');
       onChange();
       setOpen(false);
+    } catch (failed) {
+      setError(wordError(failed));
+    }
+    setBusy(false);
+  };
+  const forget = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await clearRequests();
+      toast('The captures are removed.');
+      onChange();
     } catch (failed) {
       setError(wordError(failed));
     }
@@ -44,39 +57,40 @@ export const CaptureSwitch = ({
         onClick={() => setOpen(true)}
         aria-haspopup="dialog"
       >
-        {on ? 'Recording requests' : 'Record requests'}
+        {on ? 'Capturing' : 'Capture'}
       </Button>
       {isOpen && (
         <Dialog
-          title={on ? 'Recording is on' : 'Record requests'}
+          title={on ? 'Requests are captured' : 'Capture requests'}
           onClose={() => setOpen(false)}
           actions={
             <>
+              <Button look="quiet" disabled={kept === 0} busy={busy} onClick={() => void forget()}>
+                Remove all captures
+              </Button>
               <Button onClick={() => setOpen(false)}>Close</Button>
               <Button look="primary" busy={busy} onClick={() => void flip()}>
-                {on ? 'Stop recording' : 'Start recording'}
+                {on ? 'Stop capturing' : 'Start capturing'}
               </Button>
             </>
           }
         >
           <div className="stack-tight" id={id}>
             <p>
-              Recorded requests can be inspected: the body before and after each stage, both streams, and a replay.
-              Recordings contain prompts and responses; keys are masked.
+              Captured requests can be read in full: the body before and after each stage, both streams, and a replay.
+              Captures contain prompts and responses; keys are masked.
             </p>
             <ul className="soft">
               <li>
-                At most {count(most)} requests are kept, up to {bytes(mostBytes)} each; longer ones are truncated.
+                At most {count(most)} captures are kept, up to {bytes(mostBytes)} each; longer ones are truncated.
               </li>
+              <li>Captures are kept in memory only: a restart deletes them. Capturing goes on until it is stopped.</li>
               <li>
-                Recordings are kept in memory only: a restart deletes them. Recording goes on until it is stopped.
-              </li>
-              <li>
-                Requests that fail are recorded in part without being asked, and so are some that lose fields, unless{' '}
+                Requests that fail are captured in part without being asked, and so are some that lose fields, unless{' '}
                 <code>HISTORY.captureFailed</code> is off.
               </li>
               <li>
-                To record a single request, send it with the header <code>x-junctor-capture: 1</code>.
+                To capture a single request, send it with the header <code>x-junctor-capture: 1</code>.
               </li>
               <li>
                 Currently kept: {count(kept)}, {bytes(size)}.

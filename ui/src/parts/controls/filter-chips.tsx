@@ -23,20 +23,20 @@ export const FilterChips = ({
   readonly chips: readonly FilterChip[];
   readonly onToggle: (key: string, on: boolean) => void;
 }) => (
-  <fieldset className="chips">
+  <fieldset className="filter-chips">
     <legend className="unseen">{label}</legend>
     {chips.map(({ key, label: text, count, tone, on }) => (
       <button
         key={key}
         type="button"
-        className="chip"
+        className="filter-chip"
         title={text}
         aria-pressed={on}
         onClick={() => onToggle(key, !on)}
       >
         {tone && <Dot tone={tone} />}
         <span className="cut">{text}</span>
-        {count !== undefined && <span className="chip-count">{formatCount(count)}</span>}
+        {count !== undefined && <span className="filter-chip-count">{formatCount(count)}</span>}
       </button>
     ))}
   </fieldset>

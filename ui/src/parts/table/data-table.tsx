@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly name: string;
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
+  /** Its cells are the links to the rows' pages; by default the first column's are. */
+  readonly isLink?: boolean;
   /** Aligns the column to the right. */
   readonly numeric?: boolean;
   /** The tooltip of the heading. */
@@ -54,6 +56,7 @@ export const DataTable = <Row,>({
   readonly lines?: boolean;
 }) => {
   const body = useRef<HTMLTableSectionElement>(null);
+  const linked = columns.find(({ isLink }) => isLink) ?? columns[0];
   const { shown, before, after, measure } = useShownRows(rows, body);
   if (rows.length === 0) return <>{empty}</>;
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -101,9 +104,9 @@ export const DataTable = <Row,>({
                   navigate(to);
                 }}
               >
-                {columns.map(({ name, title, cell, numeric, wideOnly }, column) => (
-                  <td key={name} data-title={title} className={cellClass(numeric, wideOnly)}>
-                    {column === 0 && to !== undefined ? (
+                {columns.map(({ name, title, cell, numeric, wideOnly }) => (
+                  <td key={name} data-column={name} data-title={title} className={cellClass(numeric, wideOnly)}>
+                    {name === linked?.name && to !== undefined ? (
                       <a className="data-link" href={to} aria-current={isCurrent || undefined}>
                         {cell(row)}
                       </a>

@@ -1,12 +1,50 @@
-import { href } from '../../router/route.ts';
+import { href, route } from '../../router/route.ts';
 
-/** The address of a request's page. `endedAt`: when it ended; finds a request on disk without a scan of the history. */
-export const requestAddress = (
-  { id, endedAt }: { readonly id: string; readonly endedAt?: number },
-  tab: string | null = null,
-): string => {
-  const query = new URLSearchParams();
-  if (endedAt !== undefined) query.set('ended', String(endedAt));
-  if (tab !== null) query.set('tab', tab);
-  return `${href('/requests', id)}${query.size > 0 ? `?${query}` : ''}`;
+/** What an address of the list keeps, whatever is open. */
+const kept = [
+  'from',
+  'to',
+  'status',
+  'lossy',
+  'client',
+  'provider',
+  'model',
+  'scenario',
+  'session',
+  'text',
+  'group',
+  'single',
+];
+
+/** The query of the list that is shown, with changes; an empty text removes a member. */
+const listQuery = (changes: Readonly<Record<string, string>>): URLSearchParams => {
+  const { segments, query } = route.get();
+  const next = new URLSearchParams();
+  for (const name of segments[0] === 'requests' ? kept : []) {
+    const value = query.get(name);
+    if (value) next.set(name, value);
+  }
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  return next;
+};
+
+const withQuery = (address: string, query: URLSearchParams): string =>
+  query.size > 0 ? `${address}?${query}` : address;
+
+/** The address of the list, with its filters, and nothing open. */
+export const listAddress = (changes: Readonly<Record<string, string>> = {}): string =>
+  withQuery(href('/requests'), listQuery(changes));
+
+/**
+ * The address of an open request; the list beside it keeps its filters, and the request its tab. `endedAt`: when it ended; finds a
+ * request on disk without a scan of the history.
+ */
+export const requestAddress = ({ id, endedAt }: { readonly id: string; readonly endedAt?: number }): string => {
+  const { segments, query } = route.get();
+  const tab = (segments[0] === 'requests' && query.get('tab')) || '';
+  const ended = endedAt === undefined ? '' : String(endedAt);
+  return withQuery(href('/requests', id), listQuery({ group: '', single: '', ended, tab }));
 };

@@ -1,7 +1,10 @@
 import { type RefObject, useEffect, useState } from 'react';
 
+/** From here on a page is scrolled, in pixels. */
+const scrolledPx = 40;
+
 /**
- * Whether someone reads the rows of this element: the pointer or the focus is in it, or it begins above the window. Rows that move
+ * Whether someone reads the rows of this element: the pointer or the focus is in it, or the page is scrolled. Rows that move
  * meanwhile can't be read, and a click opens another one than was aimed at.
  */
 export const useReading = (region: RefObject<HTMLElement | null>): boolean => {
@@ -11,7 +14,7 @@ export const useReading = (region: RefObject<HTMLElement | null>): boolean => {
     if (!element) return undefined;
     let isOver = false;
     const check = (): void =>
-      setReading(isOver || element.contains(document.activeElement) || element.getBoundingClientRect().top < 0);
+      setReading(isOver || element.contains(document.activeElement) || window.scrollY > scrolledPx);
     const onEnter = (): void => {
       isOver = true;
       check();

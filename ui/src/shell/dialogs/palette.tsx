@@ -128,10 +128,10 @@ const useCommands = (): readonly Command[] => {
 
 const recordingCommand = (on: boolean): Command => ({
   kind: 'Action',
-  title: on ? 'Stop recording requests' : 'Start recording requests',
+  title: on ? 'Stop capturing requests' : 'Start capturing requests',
   run: () =>
     void switchCapture(!on).then(
-      () => toast(on ? 'Recording stopped.' : 'Recording started.'),
+      () => toast(on ? 'Capturing stopped.' : 'Capturing started.'),
       (error: unknown) => toast(wordError(error), 'failed'),
     ),
 });

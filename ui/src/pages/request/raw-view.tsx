@@ -1,15 +1,20 @@
+import { pretty } from '../../api/json.ts';
 import type { Capture } from '../../api/requests/requests.ts';
+import { Fold } from '../../parts/layout/fold.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { CodeBlock } from '../../parts/text/code-block.tsx';
 import { StatusBadge } from '../../parts/text/status-badge.tsx';
 
-/** Both calls: their headers, and curl commands that repeat them. */
-export const CallsView = ({ capture: { client, upstream, reply, curl } }: { readonly capture: Capture }) => (
-  <div className="bodies">
+/** Both calls as they were: headers, bodies, and curl commands that repeat them. */
+export const RawView = ({ capture: { client, upstream, reply, curl } }: { readonly capture: Capture }) => (
+  <>
     <Panel title="Client request" about={`${client.method} ${client.path}`}>
       <Headers title="Request headers" headers={client.headers} />
       <Headers title="Response headers" status={reply.status} headers={reply.headers} />
+      <Fold title="Body">
+        <CodeBlock label={client.truncated ? 'Body, truncated' : 'Body'} text={pretty(client.body)} />
+      </Fold>
       <CodeBlock label="As a curl command" text={curl.client} />
     </Panel>
     <Panel title="Provider request" about={upstream ? `${upstream.method} ${upstream.url}` : undefined}>
@@ -21,13 +26,16 @@ export const CallsView = ({ capture: { client, upstream, reply, curl } }: { read
           {upstream.status !== null && (
             <Headers title="Response headers" status={upstream.status} headers={upstream.responseHeaders} />
           )}
+          <Fold title="Body">
+            <CodeBlock label={upstream.bodyTruncated ? 'Body, truncated' : 'Body'} text={pretty(upstream.body)} />
+          </Fold>
           {curl.upstream !== null && <CodeBlock label="As a curl command" text={curl.upstream} />}
         </>
       ) : (
         <p className="soft">No provider was called.</p>
       )}
     </Panel>
-  </div>
+  </>
 );
 
 const Headers = ({

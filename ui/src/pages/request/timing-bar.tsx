@@ -1,6 +1,5 @@
 import type { Capture } from '../../api/requests/requests.ts';
 import { duration } from '../../format/duration.ts';
-import { Panel } from '../../parts/layout/panel.tsx';
 
 /** What happens before each mark, and on whose time. */
 const spans: Readonly<Record<string, { readonly title: string; readonly whose: 'ours' | 'theirs' | 'stream' }>> = {
@@ -19,35 +18,32 @@ const spans: Readonly<Record<string, { readonly title: string; readonly whose: '
 const refused = { title: 'Return the error', whose: 'ours' } as const;
 const unanswered = { title: 'Wait for the provider: no answer', whose: 'theirs' } as const;
 
-/** The timeline of a request: one bar per step. */
-export const TimingPanel = ({ timing }: { readonly timing: Capture['timing'] }) => {
+/** Where the time of a request went: one stacked bar, with what each part took. */
+export const TimingBar = ({ timing }: { readonly timing: Capture['timing'] }) => {
   const whole = Math.max(timing.at(-1)?.atMs ?? 0, 0.001);
   const has = (mark: string): boolean => timing.some(({ name }) => name === mark);
   const failed = has('upstreamHead') ? undefined : has('called') ? unanswered : refused;
+  const parts = timing.slice(1).map(({ name, atMs }, index) => ({
+    name,
+    ms: Math.max(0, atMs - (timing[index]?.atMs ?? 0)),
+    ...((name === 'firstByte' ? failed : undefined) ?? spans[name] ?? ({ title: name, whose: 'ours' } as const)),
+  }));
   return (
-    <Panel title="Timing" about={`${duration(whole)} total`}>
-      <ol className="timing">
-        {timing.slice(1).map(({ name, atMs }, index) => {
-          const fromMs = timing[index]?.atMs ?? 0;
-          const { title, whose } =
-            (name === 'firstByte' ? failed : undefined) ?? spans[name] ?? ({ title: name, whose: 'ours' } as const);
-          return (
-            <li key={name}>
-              <span>{title}</span>
-              <span className="timing-track" aria-hidden="true">
-                <span
-                  className={`timing-bar timing-${whose}`}
-                  style={{
-                    insetInlineStart: `${(fromMs / whole) * 100}%`,
-                    width: `${((atMs - fromMs) / whole) * 100}%`,
-                  }}
-                />
-              </span>
-              <span className="number">{duration(Math.max(0, atMs - fromMs))}</span>
-            </li>
-          );
-        })}
-      </ol>
-    </Panel>
+    <section className="stack-tight" aria-label="Timing">
+      <div className="timing-track" aria-hidden="true">
+        {parts.map(({ name, ms, whose }) => (
+          <span key={name} className={`timing-bar timing-${whose}`} style={{ width: `${(ms / whole) * 100}%` }} />
+        ))}
+      </div>
+      <ul className="timing">
+        {parts.map(({ name, ms, title, whose }) => (
+          <li key={name}>
+            <span className={`timing-key timing-${whose}`} aria-hidden="true" />
+            <span>{title}</span>
+            <span className="number">{duration(ms)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 };

@@ -1,0 +1,114 @@
+import { useCallback, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { failure, send } from '../../api/call.ts';
+import { parseObject } from '../../api/json.ts';
+import { type Capture, hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
+import { listModels } from '../../api/service.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { requestAddress } from '../../parts/table/request-address.ts';
+import { navigate } from '../../router/route.ts';
+
+/** How many other providers have a button of their own, where a request failed. */
+const mostOffers = 1;
+
+/** Sends a captured request again, to any model, and opens what becomes of it. */
+export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture | null }) => {
+  const [running, setRunning] = useState<string>();
+  const [error, setError] = useState<string>();
+  const [isPicking, setPicking] = useState(false);
+  const failed = hasFailed(summary);
+  const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), [])).data ?? [];
+  const body = capture && !capture.client.truncated ? parseObject(capture.client.body) : undefined;
+  if (!capture || !body) return null;
+  const again = async (model: string): Promise<void> => {
+    setPicking(false);
+    setRunning(model);
+    setError(undefined);
+    try {
+      const response = await send(capture.client.path, {
+        method: 'POST',
+        body: { ...body, model },
+        headers: { 'x-junctor-capture': '1' },
+      });
+      const id = response.headers.get('x-request-id');
+      if (id === null) throw await failure(response);
+      // The request is listed once its answer has ended.
+      await response.arrayBuffer();
+      navigate(requestAddress({ id }));
+    } catch (caught) {
+      setError(wordError(caught));
+    }
+    setRunning(undefined);
+  };
+  const ids = models.map(({ id }) => id);
+  const offers = failed ? offersOf(ids, summary) : [];
+  return (
+    <>
+      {offers.map((model) => (
+        <Button key={model} busy={running !== undefined} onClick={() => void again(model)}>
+          Retry on {model}
+        </Button>
+      ))}
+      <Button busy={running !== undefined} aria-haspopup="dialog" onClick={() => setPicking(true)}>
+        {running === undefined ? 'Retry on…' : `Waiting for ${running}…`}
+      </Button>
+      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {isPicking && (
+        <PickModel
+          asked={summary.asked}
+          models={ids}
+          onPick={(model) => void again(model)}
+          onClose={() => setPicking(false)}
+        />
+      )}
+    </>
+  );
+};
+
+/** A model of each of the other providers, those first that have the same model. */
+const offersOf = (models: readonly string[], { provider, model = '' }: RequestSummary): readonly string[] => {
+  const others = new Map<string, string>();
+  const isSame = (id: string): boolean => id.endsWith(`,${model}`);
+  for (const id of [...models].sort((one, other) => Number(isSame(other)) - Number(isSame(one)))) {
+    const [owner = '', name] = id.split(',', 2);
+    if (name !== undefined && owner !== provider && !others.has(owner)) others.set(owner, id);
+  }
+  return [...others.values()].slice(0, mostOffers);
+};
+
+const PickModel = ({
+  asked,
+  models,
+  onPick,
+  onClose,
+}: {
+  readonly asked: string;
+  readonly models: readonly string[];
+  readonly onPick: (model: string) => void;
+  readonly onClose: () => void;
+}) => {
+  const [model, setModel] = useState('');
+  return (
+    <Dialog
+      title="Retry on another model"
+      onClose={onClose}
+      actions={
+        <Button look="primary" onClick={() => onPick(model.trim() || asked)}>
+          Send
+        </Button>
+      }
+    >
+      <ComboField
+        label="Model"
+        hint={`The same request is sent again, and captured. Empty: ${asked}, as the rules say today.`}
+        value={model}
+        onChange={setModel}
+        options={models.map((value) => ({ value }))}
+      />
+    </Dialog>
+  );
+};

@@ -1,0 +1,152 @@
+import { type ReactNode, useCallback, useMemo } from 'react';
+import type { KeptRequest } from '../../api/requests/history.ts';
+import { hasFailed, readRequest } from '../../api/requests/requests.ts';
+import { readSession, type Session } from '../../api/requests/sessions.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { count, counted } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { tokens } from '../../format/tokens.ts';
+import { usd } from '../../format/usd.ts';
+import { IconButton } from '../../parts/controls/button.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { Fold } from '../../parts/layout/fold.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { listAddress, requestAddress } from '../../parts/table/request-address.ts';
+import { Dot } from '../../parts/text/badge.tsx';
+import { Figures } from '../../parts/text/figures.tsx';
+import { stateOf, Title, toneOf } from '../requests/request-columns.tsx';
+import { costOf } from '../requests/session-list.tsx';
+import { ConversationView } from './conversation-view.tsx';
+import { readExchange } from './read-exchange.ts';
+import './request.css';
+
+/** How often the session is read, in milliseconds. */
+const everyMs = 10_000;
+
+/** The open session: its sums, its requests one line each, and the whole conversation once. */
+export const SessionPane = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { data, error, reload } = useLoad(
+    useCallback((signal: AbortSignal) => readSession(id, signal), [id]),
+    everyMs,
+  );
+  const newest = data?.requests.findLast(({ captured }) => captured);
+  return (
+    <article className="pane" aria-labelledby="pane-title">
+      <header className="pane-head">
+        <h2 id="pane-title" className="pane-title">
+          <span>Session</span>
+          <span className="soft mono cut">{id}</span>
+        </h2>
+        <IconButton icon="close" label="Close the session" onClick={onClose} />
+      </header>
+      {error && <LoadFailed what="the session" error={error} onRetry={reload} />}
+      {!data && !error && <Loading what="session" />}
+      {data?.truncated && (
+        <Notice kind="warn">Only the newest requests of this session are shown and summed up.</Notice>
+      )}
+      {data && (
+        <>
+          <Sums session={data.session} />
+          <div className="row">
+            <a className="button button-plain" href={listAddress({ group: '', session: id })}>
+              Show its requests in the list
+            </a>
+            <CopyButton text={id} label="Copy id" />
+          </div>
+          <Fold title={`${counted(data.requests.length, 'request')}, one by one`}>
+            <ol className="session-requests" aria-label="Requests of the session">
+              {data.requests.map((request) => (
+                <li key={`${request.n} ${request.id}`}>
+                  <Dot tone={toneOf(request)} title={stateOf(request)} />
+                  <a className="cut" href={requestAddress(request)}>
+                    <Title request={request} />
+                  </a>
+                  <Answered request={request} />
+                </li>
+              ))}
+            </ol>
+          </Fold>
+          {newest ? (
+            <Conversation key={newest.id} newest={newest} requests={data.requests} />
+          ) : (
+            <Notice title="No request of this session is captured">
+              Its conversation was not kept. Capture requests to read whole conversations here.
+            </Notice>
+          )}
+        </>
+      )}
+    </article>
+  );
+};
+
+const Sums = ({ session }: { readonly session: Session }) => {
+  const { turns, requests, failed, busyMs, tools, usage } = session;
+  const input = usage.input + usage.cacheRead + usage.cacheWrite;
+  return (
+    <>
+      <Figures
+        figures={[
+          { title: 'Cost', value: costOf(session) },
+          { title: 'Requests', value: count(requests), note: counted(turns, 'turn') },
+          { title: 'Failed', value: count(failed) },
+          {
+            title: 'From cache',
+            value: input === 0 ? '–' : `${Math.round((usage.cacheRead / input) * 100)} %`,
+            note: tokens(usage),
+          },
+          { title: 'In requests', value: duration(busyMs) },
+        ]}
+      />
+      {tools.length > 0 && (
+        <p className="soft small">{tools.map(({ name, calls }) => `${name} ×${count(calls)}`).join(', ')}</p>
+      )}
+    </>
+  );
+};
+
+/** Which model answered a request, at what cost, and what part of its input came from the cache. */
+const Answered = ({ request: { model, usage, cost, failedAttempts } }: { readonly request: KeptRequest }) => {
+  const { input = 0, cacheRead = 0, cacheWrite = 0 } = usage ?? {};
+  const all = input + cacheRead + cacheWrite;
+  return (
+    <span className="soft small">
+      {[
+        model,
+        failedAttempts && `attempt ${failedAttempts.length + 1}`,
+        cost !== undefined && usd(cost),
+        all > 0 && `${Math.round((cacheRead / all) * 100)} % cached`,
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+    </span>
+  );
+};
+
+/** The conversation of the newest captured request, which repeats all turns before it. */
+const Conversation = ({
+  newest,
+  requests,
+}: {
+  readonly newest: KeptRequest;
+  readonly requests: readonly KeptRequest[];
+}) => {
+  const { id, endedAt } = newest;
+  const { data, error, reload } = useLoad(
+    useCallback((signal: AbortSignal) => readRequest(id, signal, String(endedAt)), [id, endedAt]),
+  );
+  const notes = useMemo((): readonly ReactNode[] | undefined => {
+    if (!data?.capture) return undefined;
+    const { conversation } = readExchange(data.summary, data.capture);
+    const answers = (conversation?.turns.filter(({ role }) => role === 'assistant').length ?? 0) + 1;
+    const answered = requests.filter((one) => one.startedAt <= newest.startedAt && !hasFailed(one));
+    // Requests of agents that work side by side don't fit into one conversation.
+    if (answered.length !== answers) return undefined;
+    return answered.map((request) => <Answered key={request.id} request={request} />);
+  }, [data, requests, newest]);
+  if (error) return <LoadFailed what="the conversation" error={error} onRetry={reload} />;
+  if (!data) return <Loading what="conversation" />;
+  if (!data.capture) return <Notice>The capture of this conversation is no longer kept.</Notice>;
+  return <ConversationView summary={data.summary} capture={data.capture} {...(notes && { notes })} />;
+};
