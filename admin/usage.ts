@@ -40,6 +40,10 @@ export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): reado
         default: 'none',
         description: '`5s`: at most the last hour; `minute`: at most the last 2 days; `hour`: at most 31 days.',
       }),
+      offset: Type.Integer({
+        default: 0,
+        description: 'Minutes that the clock by which days and months begin is ahead of UTC.',
+      }),
       format: Type.Enum(['json', 'csv'], { default: 'json' }),
     },
     async answer({ query }) {

@@ -275,6 +275,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/),
   ],
   'engine/features/usage/report.ts': [
+    foreign(/^-?\d{1,3}$/, many('1')),
     foreign(/^(\d{1,5})([hd])$/, many('1')),
     foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
     foreign(/^[=+\-@\t\r\n]/),

@@ -1,16 +1,6 @@
 import { fail } from '../../model/fault.ts';
 import { minutesKeptMs, stepsKeptMs } from './bucket-files.ts';
-import {
-  addSums,
-  addTimes,
-  bucketStartMs,
-  dayOf,
-  floorTo,
-  monthOf,
-  noTimes,
-  otherName,
-  usageScale,
-} from './buckets.ts';
+import { addSums, addTimes, bucketStartMs, floorTo, noTimes, otherName, usageScale } from './buckets.ts';
 import { readBuckets } from './read-buckets.ts';
 import {
   noUsage,
@@ -27,7 +17,7 @@ import {
 } from './schema.ts';
 
 /** The parameters of a report, as texts. */
-type UsageParams = Readonly<Partial<Record<'from' | 'to' | 'by' | 'step', string | undefined>>>;
+type UsageParams = Readonly<Partial<Record<'from' | 'to' | 'by' | 'step' | 'offset', string | undefined>>>;
 
 const dayMs = 86_400_000;
 
@@ -45,7 +35,7 @@ const steps = UsageStep.enum;
 
 /** Reads the parameters of a report. Throws an `invalid-request` fault that names one, under its name in `names`. */
 export const readUsageQuery = (
-  { from = '30d', to, by = 'model', step = 'none' }: UsageParams,
+  { from = '30d', to, by = 'model', step = 'none', offset = '0' }: UsageParams,
   nowMs: number,
   names: Readonly<Partial<Record<keyof UsageParams, string>>> = {},
 ): UsageQuery => {
@@ -67,7 +57,9 @@ export const readUsageQuery = (
     refuse('step', 'must be hour, day, month or none beyond the last 2 days.');
   if (width === 'hour' && toMs - fromMs > (maxHourlyDays + 1) * dayMs)
     refuse('step', `must be day, month or none beyond ${maxHourlyDays} days.`);
-  return { fromMs, toMs, by: group, step: width, unit };
+  if (!offsetPattern.test(offset) || Math.abs(Number(offset)) > maxOffset)
+    refuse('offset', `must be whole minutes from -${maxOffset} to ${maxOffset}.`);
+  return { fromMs, toMs, by: group, step: width, unit, ...(Number(offset) !== 0 && { offset: Number(offset) }) };
 };
 
 const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
@@ -75,6 +67,11 @@ const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): U
   const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= minutesKeptMs;
   return step === 'minute' || isExact ? 'minute' : 'hour';
 };
+
+const offsetPattern = /^-?\d{1,3}$/;
+
+/** The most that a clock may be away from UTC, in minutes. */
+const maxOffset = 840;
 
 const agoPattern = /^(\d{1,5})([hd])$/;
 const timePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/;
@@ -109,7 +106,7 @@ class Cells {
 export const usageCells = async (folder: string, query: UsageQuery): Promise<readonly UsageCell[]> => {
   const cells = new Cells();
   await readBuckets(folder, query, (bucket, row) =>
-    cells.add(stepOf(query.step, bucket), nameOf(query.by, row), row, row.times),
+    cells.add(stepOf(query, bucket), nameOf(query.by, row), row, row.times),
   );
   return cells.all;
 };
@@ -166,18 +163,24 @@ const inOrder = (one: UsageCell, other: UsageCell): number =>
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-const startOf = (day: string): string => `${day}T00:00:00.000Z`;
+/** The start of a bucket's day or month (its date up to `length`) by a clock that is so many minutes ahead of UTC. */
+const startOf = (bucket: string, length: number, offset = 0): string => {
+  const aheadMs = offset * 60_000;
+  const local = new Date(bucketStartMs(bucket) + aheadMs).toISOString().slice(0, length);
+  // A date without a time, also one of a month, is read as UTC.
+  return new Date(Date.parse(local) - aheadMs).toISOString();
+};
 
-const stepOf = (step: UsageStep, bucket: string): string | null => {
+const stepOf = ({ step, offset }: Pick<UsageQuery, 'step' | 'offset'>, bucket: string): string | null => {
   switch (step) {
     case '5s':
     case 'minute':
     case 'hour':
       return new Date(bucketStartMs(bucket)).toISOString();
     case 'day':
-      return startOf(dayOf(bucket));
+      return startOf(bucket, 'yyyy-mm-dd'.length, offset);
     case 'month':
-      return startOf(`${monthOf(bucket)}-01`);
+      return startOf(bucket, 'yyyy-mm'.length, offset);
     case 'none':
       return null;
     default:

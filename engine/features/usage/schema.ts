@@ -112,6 +112,7 @@ export const UsageQuery = Type.Object({
   by: UsageGroup,
   step: UsageStep,
   unit: UsageUnit,
+  offset: Type.Optional(Type.Integer({ description: 'Minutes by which days and months begin before those of UTC.' })),
 });
 export type UsageQuery = Static<typeof UsageQuery>;
 

@@ -11,13 +11,17 @@ export type ChartStep = Exclude<UsageReport['step'], '5s' | 'none'>;
 interface UsageQuery {
   /** How long ago it begins: `7d`. */
   readonly from: string;
+  /** How long ago it ends; default: now. */
+  readonly to?: string;
   readonly by: UsageGroup;
   readonly step: UsageReport['step'];
+  /** How far the clock by which days and months begin is ahead of UTC, in minutes. */
+  readonly offset?: number;
 }
 
 /** Requests, tokens and cost over time. */
-export const readUsage = ({ from, by, step }: UsageQuery, signal?: AbortSignal): Promise<UsageReport> =>
-  call('/api/usage', { query: { from, by, step }, signal });
+export const readUsage = (query: UsageQuery, signal?: AbortSignal): Promise<UsageReport> =>
+  call('/api/usage', { query: { ...query }, signal });
 
 /** The same as CSV. */
 export const readUsageCsv = async ({ from, by, step }: UsageQuery): Promise<string> => {

@@ -61,6 +61,14 @@ const reports: readonly (readonly [params: UsageParams, rows: readonly string[]]
     ['2026-02-01T00 chat 2 14', '2026-02-01T00 messages 1 1', '2026-03-01T00 chat 2 5'],
   ],
   [{ by: 'protocol', step: 'day', from: '36h' }, ['2026-02-28T00 messages 1 1', '2026-03-01T00 chat 2 5']],
+  [
+    { by: 'protocol', step: 'day', offset: '60' },
+    ['2026-02-27T23 chat 2 14', '2026-02-27T23 messages 1 1', '2026-02-28T23 chat 2 5'],
+  ],
+  [
+    { by: 'protocol', step: 'month', offset: '-600' },
+    ['2026-02-01T10 chat 2 14', '2026-02-01T10 messages 1 1', '2026-03-01T10 chat 2 5'],
+  ],
   [{ by: 'protocol', step: 'hour', from: '2026-02-27', to: '2026-02-28' }, ['2026-02-27T23 chat 2 14']],
   [
     { by: 'protocol', step: 'day', from: '2026-02-28T00:59Z', to: '2026-02-28T01:00:00.000Z' },
@@ -97,6 +105,8 @@ const refused: readonly (readonly [params: UsageParams, message: RegExp])[] = [
   [{ to: '7' }, /^to must be a time/],
   [{ from: '2026-03-01', to: '2026-03-01' }, /^since must be before to/],
   [{ by: 'models' }, /^by must be one of model, provider/],
+  [{ offset: '841' }, /^offset must be whole minutes from -840 to 840/],
+  [{ offset: '1.5' }, /^offset must be whole minutes/],
   [{ step: 'week' }, /^step must be one of 5s, minute, hour/],
   [{ step: 'hour', from: '40d' }, /^step must be day, month or none beyond 31 days/],
   [{ step: '5s', from: '2h' }, /^step must be minute, hour, day, month or none beyond the last hour/],

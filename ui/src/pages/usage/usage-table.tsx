@@ -1,129 +1,136 @@
+import type { KnownModel } from '../../api/config/models.ts';
 import type { UsageReport } from '../../api/usage.ts';
 import { count } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
-import { Empty } from '../../parts/layout/empty.tsx';
+import { SeriesKey } from '../../parts/chart/series-chart.tsx';
+import { IconButton } from '../../parts/controls/button.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { WholeNames } from '../../parts/text/whole-names.tsx';
-import { href } from '../../router/route.ts';
-import { atLeast, groups } from './usage-view.ts';
+import { atLeast, groups, requestsOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
+
+/** A model's price, where it comes from and how it is found. */
+export interface PricedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly price: KnownModel['price'];
+  readonly source: string;
+}
 
 /** Without a name: the total. */
-type Row = UsageReport['total'] & { readonly name?: string | null };
+type Row = UsageFigures & { readonly name?: string | null };
 
-/** The sums by name, and their total. */
-export const UsageTable = ({ report }: { readonly report: UsageReport }) => (
-  <ReportTable title="Usage" report={report} columns={[...figures, ...(report.by === 'scenario' ? [saved] : [])]} />
-);
+interface UsageTableProps {
+  readonly view: ReturnType<typeof usageViewOf>;
+  readonly rows: UsageReport['rows'];
+  readonly total: UsageFigures;
+  /** The names with a colour of their own. */
+  readonly names: readonly (string | null)[];
+  /** By `provider,model`. */
+  readonly prices: ReadonlyMap<string, PricedModel>;
+  readonly onPrice: (model: PricedModel) => void;
+}
 
-/** How long requests took, by name and of all. */
-export const TimesTable = ({ report }: { readonly report: UsageReport }) => (
-  <ReportTable title="Times" report={report} columns={times} />
-);
-
-const ReportTable = ({
-  title,
-  report: { by, rows, total },
-  columns,
-}: {
-  readonly title: string;
-  readonly report: UsageReport;
-  readonly columns: readonly Column<Row>[];
-}) => {
+/** The sums by name, as the legend of the chart, and their total. Each row leads to its requests. */
+export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageTableProps) => {
+  const { by } = view;
   const group = groups.find(({ value }) => value === by)?.label ?? by;
   const shown: readonly Row[] = rows.length > 1 ? [...rows, total] : rows;
+  const columns: readonly Column<Row>[] = [
+    {
+      name: 'name',
+      title: group,
+      cell: ({ name }) => (
+        <span className="data-whole">
+          {name === undefined ? (
+            <strong>Total</strong>
+          ) : (
+            <>
+              <SeriesKey at={names.includes(name) ? names.indexOf(name) : names.length} />
+              <WholeNames text={name ?? '–'} />
+            </>
+          )}
+        </span>
+      ),
+    },
+    figure('Cost', ({ cost, unpriced }) => atLeast(cost, unpriced, usd)),
+    figure('Requests', ({ requests }) => count(requests)),
+    {
+      name: 'Failed',
+      title: 'Failed',
+      about: 'Requests whose client got an error',
+      numeric: true,
+      cell: ({ name, errors }) => {
+        const to = requestsOf(view, name, 'failed');
+        return errors > 0 && to !== undefined ? <a href={to}>{count(errors)}</a> : count(errors);
+      },
+    },
+    tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
+    tokens('Cache read', 'Tokens read from a cache', ({ cacheRead }) => cacheRead),
+    tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite, true),
+    tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
+    tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning, true),
+    figure('Retries', ({ retries }) => count(retries), 'Calls after the first one', true),
+    figure('Losses', ({ losses }) => count(losses), 'Fields lost in conversion', true),
+    time('First byte', 'firstByteMs', 'Median and 95 % of the times to the first byte'),
+    time('Duration', 'durationMs', 'Median and 95 % of the times to the end'),
+    time('Overhead', 'overheadMs', 'Median and 95 % of the gateway’s own time', true),
+    ...(by === 'model'
+      ? [priceColumn(prices, onPrice)]
+      : [
+          figure(
+            'Saved',
+            ({ saved, uncompared }) => (uncompared > 0 && saved === 0 ? '–' : usd(saved)),
+            'What the same tokens would have cost more at the default model, where both prices are known',
+          ),
+        ]),
+  ];
   return (
     <DataTable
-      label={`${title} by ${group.toLowerCase()}`}
-      columns={[
-        { name: 'name', title: group, cell: (row) => <span className="data-whole">{nameOf(row)}</span> },
-        ...columns,
-      ]}
+      label={`Usage by ${group.toLowerCase()}`}
+      columns={columns}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
-      empty={
-        <Empty
-          title="No requests in this time"
-          actions={<a href={href('/playground')}>Send one from the playground</a>}
-        >
-          Each request counts here once it has ended.
-        </Empty>
-      }
+      open={({ name }) => requestsOf(view, name)}
+      empty={null}
     />
   );
 };
 
-const time = (
-  of: 'firstByteMs' | 'durationMs' | 'overheadMs',
-  percentile: 'p50' | 'p95' | 'p99',
-  title: string,
-): Column<Row> => ({
-  name: `${of} ${percentile}`,
-  title,
-  numeric: true,
-  cell: (row) => (row[of] ? duration(row[of][percentile]) : '–'),
-});
-
-const times: readonly Column<Row>[] = [
-  time('firstByteMs', 'p50', 'First byte, median'),
-  time('firstByteMs', 'p95', 'First byte, 95\u00a0%'),
-  time('firstByteMs', 'p99', 'First byte, 99\u00a0%'),
-  time('durationMs', 'p50', 'Duration, median'),
-  time('durationMs', 'p95', 'Duration, 95\u00a0%'),
-  time('durationMs', 'p99', 'Duration, 99\u00a0%'),
-  time('overheadMs', 'p50', 'Overhead, median'),
-  time('overheadMs', 'p95', 'Overhead, 95\u00a0%'),
-  time('overheadMs', 'p99', 'Overhead, 99\u00a0%'),
-];
-
-const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : <WholeNames text={name ?? '–'} />);
-
-const tokens = (title: string, about: string, of: (row: Row) => number): Column<Row> => ({
+const figure = (title: string, text: (row: Row) => string, about?: string, wideOnly = false): Column<Row> => ({
   name: title,
   title,
-  about,
   numeric: true,
-  cell: (row) => atLeast(of(row), row.uncounted, count),
+  wideOnly,
+  ...(about !== undefined && { about }),
+  cell: text,
 });
 
-const saved: Column<Row> = {
-  name: 'saved',
-  title: 'Saved',
-  about: 'What the same tokens would have cost more at the default model, where both prices are known',
-  numeric: true,
-  cell: ({ saved: known, uncompared }) => {
-    if (uncompared === 0) return usd(known);
-    return known === 0 ? '–' : `${usd(known)} (${count(uncompared)} unknown)`;
-  },
-};
+const tokens = (title: string, about: string, of: (row: Row) => number, wideOnly = false): Column<Row> =>
+  figure(title, (row) => atLeast(of(row), row.uncounted, count), about, wideOnly);
 
-const figures: readonly Column<Row>[] = [
-  { name: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
-  {
-    name: 'errors',
-    title: 'Errors',
-    about: 'Requests whose client got an error',
-    numeric: true,
-    cell: ({ errors }) => count(errors),
+const time = (
+  title: string,
+  of: 'firstByteMs' | 'durationMs' | 'overheadMs',
+  about: string,
+  wideOnly = false,
+): Column<Row> =>
+  figure(title, (row) => (row[of] ? `${duration(row[of].p50)} · ${duration(row[of].p95)}` : '–'), about, wideOnly);
+
+const priceColumn = (prices: ReadonlyMap<string, PricedModel>, onPrice: (model: PricedModel) => void): Column<Row> => ({
+  name: 'price',
+  title: 'Price',
+  about: 'USD per million tokens of prompts and answers',
+  numeric: true,
+  cell: ({ name }) => {
+    const known = prices.get(name ?? '');
+    return (
+      known && (
+        <span title={known.source}>
+          {known.price ? `$${known.price.input} / $${known.price.output}` : 'not known'}{' '}
+          <IconButton icon="edit" label={`Set the price of ${name}`} onClick={() => onPrice(known)} />
+        </span>
+      )
+    );
   },
-  {
-    name: 'retries',
-    title: 'Retries',
-    about: 'Calls after the first one',
-    numeric: true,
-    cell: ({ retries }) => count(retries),
-  },
-  {
-    name: 'losses',
-    title: 'Losses',
-    about: 'Fields lost in conversion',
-    numeric: true,
-    cell: ({ losses }) => count(losses),
-  },
-  tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
-  tokens('Cache read', 'Tokens read from a cache', ({ cacheRead }) => cacheRead),
-  tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
-  tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
-  tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
-  { name: 'cost', title: 'Cost', numeric: true, cell: ({ cost, unpriced }) => atLeast(cost, unpriced, usd) },
-];
+});

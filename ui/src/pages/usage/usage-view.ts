@@ -1,4 +1,7 @@
-import type { ChartStep, UsageGroup } from '../../api/usage.ts';
+import type { ChartStep, UsageGroup, UsageReport } from '../../api/usage.ts';
+import { count } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { usd } from '../../format/usd.ts';
 import { href } from '../../router/route.ts';
 
 /** A span up to now. */
@@ -8,42 +11,108 @@ interface Range {
   readonly title: string;
   /** The chart's. */
   readonly step: ChartStep;
+  /** Where the span before it begins; absent: usage isn't kept that long. */
+  readonly before?: string;
 }
 
-const usualRange: Range = { name: '7d', title: '7 days', step: 'hour' };
+const usualRange: Range = { name: '7d', title: '7 days', step: 'hour', before: '14d' };
 
 export const ranges: readonly Range[] = [
-  { name: '1h', title: '1 hour', step: 'minute' },
-  { name: '6h', title: '6 hours', step: 'minute' },
-  { name: '24h', title: '24 hours', step: 'hour' },
+  { name: '1h', title: '1 hour', step: 'minute', before: '2h' },
+  { name: '6h', title: '6 hours', step: 'minute', before: '12h' },
+  { name: '24h', title: '24 hours', step: 'hour', before: '48h' },
   usualRange,
-  { name: '30d', title: '30 days', step: 'day' },
+  { name: '30d', title: '30 days', step: 'day', before: '60d' },
   { name: '365d', title: 'A year', step: 'month' },
 ];
 
 export const groups: readonly { readonly value: UsageGroup; readonly label: string }[] = [
   { value: 'model', label: 'Model' },
   { value: 'provider', label: 'Provider' },
-  { value: 'client', label: 'Client' },
   { value: 'scenario', label: 'Scenario' },
+  { value: 'client', label: 'Client' },
   { value: 'protocol', label: 'Client protocol' },
+];
+
+/** The sums of all requests, or of those of one name. */
+export type UsageFigures = UsageReport['total'];
+
+/** What the chart shows of each step. */
+interface Measure {
+  readonly name: 'cost' | 'tokens' | 'requests' | 'failures' | 'p95';
+  readonly title: string;
+  /** Null: unknown. */
+  readonly of: (figures: UsageFigures) => number | null;
+  /** Whether values of several names may be added. */
+  readonly adds: boolean;
+  readonly format: (value: number) => string;
+}
+
+const usualMeasure: Measure = {
+  name: 'cost',
+  title: 'Cost',
+  of: ({ cost }) => cost,
+  adds: true,
+  format: usd,
+};
+
+export const measures: readonly Measure[] = [
+  usualMeasure,
+  {
+    name: 'tokens',
+    title: 'Tokens',
+    of: ({ input, cacheRead, cacheWrite, output }) => input + cacheRead + cacheWrite + output,
+    adds: true,
+    format: count,
+  },
+  { name: 'requests', title: 'Requests', of: ({ requests }) => requests, adds: true, format: count },
+  { name: 'failures', title: 'Failures', of: ({ errors }) => errors, adds: true, format: count },
+  {
+    name: 'p95',
+    title: 'Duration, p95',
+    of: ({ durationMs }) => durationMs?.p95 ?? null,
+    adds: false,
+    format: duration,
+  },
 ];
 
 /** What the page shows. */
 interface UsageView {
   readonly range: Range;
   readonly by: UsageGroup;
+  readonly measure: Measure;
 }
 
 /** The view of an address. */
 export const usageViewOf = (query: URLSearchParams): UsageView => ({
   range: ranges.find(({ name }) => name === query.get('range')) ?? usualRange,
   by: groups.find(({ value }) => value === query.get('by'))?.value ?? 'model',
+  measure: measures.find(({ name }) => name === query.get('measure')) ?? usualMeasure,
 });
 
-/** The address of a view. */
-export const usageAddress = ({ range, by }: { readonly range: string; readonly by: UsageGroup }): string =>
-  `${href('/usage')}?${new URLSearchParams({ range, by })}`;
+/** The parameter of the list of requests by which one name of a group is found; a scenario stands in the reason. */
+const filterOf: Readonly<Partial<Record<UsageGroup, string>>> = {
+  model: 'model',
+  provider: 'provider',
+  client: 'client',
+  scenario: 'text',
+};
+
+/** The address of the requests that a row sums up; `undefined`: no filter finds them. */
+export const requestsOf = (
+  { by, range }: Pick<UsageView, 'by' | 'range'>,
+  name: string | null | undefined,
+  status?: 'failed',
+): string | undefined => {
+  const filter = filterOf[by];
+  if (name === null || (name !== undefined && (filter === undefined || name === 'other'))) return undefined;
+  const query = new URLSearchParams({
+    from: range.name,
+    ...(name !== undefined && filter !== undefined && { [filter]: name }),
+    ...(status && { status }),
+  });
+  return `${href('/requests')}?${query}`;
+};
 
 /** What is known of a sum of which parts may be unknown. */
 export const atLeast = (sum: number, unknown: number, format: (value: number) => string): string => {

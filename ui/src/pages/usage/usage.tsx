@@ -1,105 +1,188 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
+import { priceSource, readModelFacts } from '../../api/config/models.ts';
 import { readUsage, readUsageCsv } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { count } from '../../format/count.ts';
+import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { SelectField } from '../../parts/controls/field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
+import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
 import { MachinesNotice } from '../../parts/layout/machines-notice.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
+import { Figures } from '../../parts/text/figures.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
-import { navigate } from '../../router/route.ts';
+import { changeQuery, href } from '../../router/route.ts';
+import { toast } from '../../shell/toast.ts';
 import type { PageProps } from '../page.ts';
-import { PricesPanel } from './prices-panel.tsx';
-import { UsageCharts } from './usage-charts.tsx';
-import { TimesTable, UsageTable } from './usage-table.tsx';
-import { groups, ranges, usageAddress, usageViewOf } from './usage-view.ts';
-import './usage.css';
+import { PriceDialog } from './price-dialog.tsx';
+import { UsageChart } from './usage-chart.tsx';
+import { offsetMinutes } from './usage-steps.ts';
+import { type PricedModel, UsageTable } from './usage-table.tsx';
+import { atLeast, groups, measures, ranges, requestsOf, type UsageFigures, usageViewOf } from './usage-view.ts';
 
 /** How often the figures are read, in milliseconds. */
 const everyMs = { minute: 10_000, hour: 10_000, day: 60_000, month: 60_000 } as const;
 
-/** Requests, tokens and cost over time. */
+/** Names with a colour of their own; the next one is that of all others. */
+const mostColours = 5;
+
+/** What was spent, on what, and how that changed over time. */
 export const Usage = ({ query }: PageProps) => {
-  const { range, by } = usageViewOf(query);
-  const { name: from, step } = range;
-  const [problem, setProblem] = useState('');
+  const view = usageViewOf(query);
+  const { range, by, measure } = view;
+  const { name: from, step, before } = range;
+  const [priced, setPriced] = useState<PricedModel>();
+  const offset = offsetMinutes();
   const overTime = useLoad(
-    useCallback((signal) => readUsage({ from, by: 'all', step }, signal), [from, step]),
+    useCallback((signal) => readUsage({ from, by, step, offset }, signal), [from, by, step, offset]),
     everyMs[step],
   );
   const sums = useLoad(
     useCallback((signal) => readUsage({ from, by, step: 'none' }, signal), [from, by]),
     everyMs[step],
   );
+  const earlier = useLoad(
+    useCallback(
+      async (signal) =>
+        before === undefined
+          ? undefined
+          : (await readUsage({ from: before, to: from, by: 'all', step: 'none' }, signal)).total,
+      [before, from],
+    ),
+    everyMs.month,
+  );
+  const facts = useLoad(readModelFacts);
+  const prices = useMemo(
+    () =>
+      new Map(
+        (facts.data ?? []).flatMap((one) =>
+          one.models.map((known): [string, PricedModel] => [
+            `${one.provider},${known.model}`,
+            { provider: one.provider, model: known.model, price: known.price, source: priceSource(one, known) },
+          ]),
+        ),
+      ),
+    [facts.data],
+  );
+  const rows = useMemo(
+    () => (sums.data?.rows ?? []).toSorted((one, other) => (measure.of(other) ?? 0) - (measure.of(one) ?? 0)),
+    [sums.data, measure],
+  );
+  const names = useMemo(() => rows.slice(0, mostColours).map(({ name }) => name), [rows]);
   const download = async (): Promise<void> => {
-    setProblem('');
     try {
       saveText(`usage-${from}-by-${by}.csv`, [await readUsageCsv({ from, by, step })]);
     } catch (error) {
-      setProblem(wordError(error));
+      toast(`Not downloaded: ${wordError(error)}`, 'failed');
     }
   };
-  const error = sums.error ?? overTime.error;
+  const error = sums.error ?? overTime.error ?? facts.error;
+  const reload = (): void => {
+    for (const one of [sums, overTime, earlier, facts]) one.reload();
+  };
   return (
     <>
       <PageBar
         title="Usage"
-        about="Requests, tokens, cost and times by model, provider or client. Kept for 400 days."
-        actions={
-          <Segmented
-            label="Time"
-            value={range.name}
-            onChange={(name) => navigate(usageAddress({ range: name, by }))}
-            options={ranges.map(({ name, title }) => ({ value: name, label: title }))}
-          />
-        }
-      />
-      {problem && (
-        <Notice kind="failed" title="Not downloaded">
-          {problem}
-        </Notice>
-      )}
-      {error && (
-        <LoadFailed
-          what="the usage"
-          error={error}
-          onRetry={() => {
-            sums.reload();
-            overTime.reload();
-          }}
-        />
-      )}
-      <MachinesNotice machines={sums.data?.machines} />
-      {overTime.data && <UsageCharts report={overTime.data} step={step} />}
-      <Panel
-        flush
-        title="Totals"
-        about="≥: at least; a part is unknown. –: unknown."
         actions={
           <>
-            <SelectField
-              label="Group by"
-              unlabelled
-              value={by}
-              options={groups}
-              onChange={(value) => navigate(usageAddress({ range: range.name, by: value }))}
+            <Segmented
+              label="Time"
+              value={range.name}
+              onChange={(name) => changeQuery({ range: name })}
+              options={ranges.map(({ name, title }) => ({ value: name, label: title }))}
             />
             <Button onClick={() => void download()}>Download CSV</Button>
           </>
         }
-      >
-        {sums.data && <UsageTable report={sums.data} />}
-      </Panel>
-      {sums.data && sums.data.rows.length > 0 && (
-        <Panel flush title="Times" about="95 % and 99 % of the requests were at least this fast, within 12 %.">
-          <TimesTable report={sums.data} />
-        </Panel>
+      />
+      {error && <LoadFailed what="the usage" error={error} onRetry={reload} />}
+      <MachinesNotice machines={sums.data?.machines} />
+      {!sums.data && !error && <Loading what="usage" />}
+      {sums.data?.total.requests === 0 && (
+        <Empty
+          title="No requests in this time"
+          actions={<a href={href('/playground')}>Send one from the playground</a>}
+        >
+          Each request counts here once it has ended.
+        </Empty>
       )}
-      <PricesPanel />
+      {sums.data && sums.data.total.requests > 0 && (
+        <>
+          <Headline total={sums.data.total} earlier={earlier.data} failures={requestsOf(view, undefined, 'failed')} />
+          <div className="row">
+            <Segmented
+              label="Measure"
+              value={measure.name}
+              onChange={(name) => changeQuery({ measure: name })}
+              options={measures.map(({ name, title }) => ({ value: name, label: title }))}
+            />
+            <SelectField
+              label="Split by"
+              unlabelled
+              value={by}
+              options={groups.map(({ value, label }) => ({ value, label: `By ${label.toLowerCase()}` }))}
+              onChange={(value) => changeQuery({ by: value })}
+            />
+            <span className="soft small row-end">≥: at least, a part is unknown. –: unknown.</span>
+          </div>
+          {overTime.data && <UsageChart view={view} report={overTime.data} names={names} />}
+          <UsageTable
+            view={view}
+            rows={rows}
+            total={sums.data.total}
+            names={names}
+            prices={prices}
+            onPrice={setPriced}
+          />
+        </>
+      )}
+      {priced && <PriceDialog model={priced} onSaved={facts.reload} onClose={() => setPriced(undefined)} />}
     </>
   );
 };
+
+interface HeadlineProps {
+  readonly total: UsageFigures;
+  /** Of the span before, if that is known. */
+  readonly earlier: UsageFigures | undefined;
+  /** The address of the failed requests. */
+  readonly failures: string | undefined;
+}
+
+const Headline = ({ total, earlier, failures }: HeadlineProps) => {
+  const { requests, errors, cost, unpriced, input, cacheRead, cacheWrite, saved, uncompared } = total;
+  const prompt = input + cacheRead + cacheWrite;
+  return (
+    <Figures
+      figures={[
+        { title: 'Spent', value: atLeast(cost, unpriced, usd), note: changeOf(cost, earlier?.cost) },
+        { title: 'Requests', value: count(requests), note: changeOf(requests, earlier?.requests) },
+        {
+          title: 'Failed',
+          value: errors > 0 ? <a href={failures}>{count(errors)}</a> : '0',
+          note: percent(errors, requests),
+        },
+        { title: 'From cache', value: percent(cacheRead, prompt), note: 'of all prompt tokens' },
+        {
+          title: 'Saved by routing',
+          value: uncompared > 0 && saved === 0 ? '–' : usd(saved),
+          note: uncompared > 0 ? `${count(uncompared)} not compared` : 'against the default model',
+        },
+      ]}
+    />
+  );
+};
+
+const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 });
+const signed = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' });
+
+const percent = (part: number, whole: number): string => (whole === 0 ? '–' : share.format(part / whole));
+
+/** `+12% on the span before`; nothing if there is none to compare with. */
+const changeOf = (value: number, before: number | undefined): string | undefined =>
+  before ? `${signed.format(value / before - 1)} on the span before` : undefined;

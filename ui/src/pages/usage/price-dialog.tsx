@@ -1,0 +1,98 @@
+import { type FormEvent, useId, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { saveConfig } from '../../api/config/config-store.ts';
+import { modelNames, withModelMember } from '../../config/models.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { NumberField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { toast } from '../../shell/toast.ts';
+import type { PricedModel } from './usage-table.tsx';
+
+const fields = [
+  { name: 'input', label: 'Prompts', hint: 'USD per million tokens.' },
+  { name: 'output', label: 'Answers', hint: 'USD per million tokens.' },
+  { name: 'cacheRead', label: 'Cache reads', hint: 'Empty: as prompts.' },
+  { name: 'cacheWrite', label: 'Cache writes', hint: 'Empty: as prompts.' },
+] as const;
+
+type Field = (typeof fields)[number]['name'];
+
+/** Sets a model's price in the configuration. */
+export const PriceDialog = ({
+  model: { provider, model, price, source },
+  onSaved,
+  onClose,
+}: {
+  readonly model: PricedModel;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}) => {
+  const [typed, setTyped] = useState<Readonly<Partial<Record<Field, number | undefined>>>>(() =>
+    Object.fromEntries(fields.map(({ name }) => [name, price?.[name]])),
+  );
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const form = useId();
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    const given = Object.fromEntries(
+      Object.entries(typed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    try {
+      await saveConfig((config) => ({
+        ...config,
+        Providers: (config.Providers ?? []).map((one) => {
+          const at = one.name === provider ? modelNames(one).indexOf(model) : -1;
+          const own = one.models?.[at];
+          if (own === undefined || !one.models) return one;
+          return { ...one, models: one.models.with(at, withModelMember(own, 'price', given)) };
+        }),
+      }));
+      toast(`The price of ${provider},${model} was saved.`);
+      onSaved();
+      onClose();
+    } catch (caught) {
+      setError(wordError(caught));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={`Price of ${provider},${model}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            type="submit"
+            form={form}
+            busy={busy}
+            disabled={typed.input === undefined || typed.output === undefined}
+          >
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form-grid" onSubmit={(event) => void save(event)}>
+        {fields.map(({ name, label, hint }) => (
+          <NumberField
+            key={name}
+            label={label}
+            hint={hint}
+            min={0}
+            step="any"
+            value={typed[name]}
+            onChange={(value) => setTyped({ ...typed, [name]: value })}
+          />
+        ))}
+      </form>
+      <p className="soft small">Now: {source}. Requests that have ended keep the price that was known then.</p>
+      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+    </Dialog>
+  );
+};
