@@ -40,45 +40,61 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   });
   await page.reload();
 
-  const cells = async (name: string, region: RegExp = /^Usage by/): Promise<string> => {
-    const row = page.getByRole('region', { name: region }).getByRole('row', { name });
-    return (await row.getByRole('cell').allInnerTexts()).join(' | ');
-  };
-  const sums = page.getByRole('region', { name: 'Usage by model' });
-  await sums.getByRole('row', { name: /^Total 4\b/ }).waitFor();
-  t.is(await cells('p,priced 3'), 'p,priced | 3 | 1 | 0 | 0 | 2,000,000 | 0 | 0 | 4,000 | 0 | $2.90');
-  t.is(await cells('p,unpriced 1'), 'p,unpriced | 1 | 0 | 0 | 0 | 1,000,000 | 0 | 0 | 2,000 | 0 | –');
-  t.is(await cells('Total'), 'Total | 4 | 1 | 0 | 0 | 3,000,000 | 0 | 0 | 6,000 | 0 | ≥ $2.90');
-  await page.getByRole('img', { name: 'Requests by hour: 4 requests in all.' }).waitFor();
-  await page.getByRole('img', { name: 'Cost by hour: ≥ $2.90 in all.' }).waitFor();
-  await page.getByRole('img', { name: /^Time to first byte by hour: median .* 95 % within / }).waitFor();
-  t.regex(await cells('p,unpriced', /^Times by/), /^p,unpriced(?: \| [\d.]+ m?s){9}$/);
-  t.is(await cells('p,priced $1.25', /^Prices/), 'p,priced | $1.25 | $100 | The configuration');
-  t.is(await cells('p,unpriced –', /^Prices/), 'p,unpriced | – | – | Not known: set it in the configuration');
+  const table = page.getByRole('region', { name: /^Usage by/ });
+  const cells = async (name: string | RegExp): Promise<string> =>
+    (await table.getByRole('row', { name }).getByRole('cell').allInnerTexts())
+      .slice(0, 8)
+      .map((text) => text.trim())
+      .join(' | ');
+  await table.getByRole('row', { name: /^Total/ }).waitFor();
+  t.is(await cells(/^p,priced/), 'p,priced | $2.90 | $1.25 / $100 | 3 | 1 | 2,000,000 | 0 | 4,000');
+  t.is(await cells(/^p,unpriced/), 'p,unpriced | – | not known | 1 | 0 | 1,000,000 | 0 | 2,000');
+  t.is(await cells(/^Total/), 'Total | ≥ $2.90 |  | 4 | 1 | 3,000,000 | 0 | 6,000');
+  const figures = (await page.locator('.figures').innerText()).replaceAll(/\s+/g, ' ');
+  t.regex(figures, /^Spent ≥ \$2\.90 Requests 4 Failed 1 25% From cache 0% of all prompt tokens Saved by routing/);
+  await page.getByRole('img', { name: 'Cost by hour and model' }).waitFor();
+  t.is(await page.locator('.series-chart path').count(), 3, 'two models, and room for all others');
+
+  // Each row leads to its requests, each count of failures to these.
+  t.is(await table.getByRole('link', { name: 'p,priced' }).getAttribute('href'), '#/requests?from=7d&model=p%2Cpriced');
+  t.is(
+    await table
+      .getByRole('row', { name: /^p,priced/ })
+      .getByRole('link', { name: '1', exact: true })
+      .getAttribute('href'),
+    '#/requests?from=7d&model=p%2Cpriced&status=failed',
+  );
+
+  // A price is set where it is missing.
+  await page.getByRole('button', { name: 'Set the price of p,unpriced' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Not known: set it in the configuration').waitFor();
+  await dialog.getByLabel('Prompts').fill('2');
+  await dialog.getByLabel('Answers').fill('8');
+  t.deepEqual(await violations(page), []);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await table.getByText('$2 / $8').waitFor();
 
   await page.getByRole('radio', { name: '1 hour' }).focus();
   await page.keyboard.press('Space');
-  await page.getByRole('img', { name: 'Requests by minute: 4 requests in all.' }).waitFor();
-  await page.getByRole('img', { name: 'Cost by minute: ≥ $2.90 in all.' }).waitFor();
-  await sums.getByRole('row', { name: /^Total 4\b/ }).waitFor();
-  t.is(await page.evaluate('window.location.hash'), '#/usage?range=1h&by=model');
-
-  await page.getByRole('radio', { name: '7 days' }).focus();
+  await page.getByRole('img', { name: 'Cost by minute and model' }).waitFor();
+  await page.getByRole('radio', { name: 'Cost' }).focus();
   await page.keyboard.press('ArrowRight');
-  await page.getByRole('img', { name: /^Requests by day/ }).waitFor();
-  await page.getByLabel('Group by').selectOption('Scenario');
-  await page
-    .getByRole('region', { name: 'Usage by scenario' })
-    .getByRole('row', { name: /^explicit 3\b/ })
-    .waitFor();
-  t.regex(await cells('explicit 3'), / \| ≥ \$1\.45 \| –$/, 'the last column is what was saved');
-  t.regex(await cells('default 1'), / \| \$1\.45 \| \$0$/);
-  t.is(await page.evaluate('window.location.hash'), '#/usage?range=30d&by=scenario');
+  await page.getByRole('img', { name: 'Tokens by minute and model' }).waitFor();
+  t.is(await page.evaluate('window.location.hash'), '#/usage?range=1h&measure=tokens');
+  await page.getByRole('radio', { name: '30 days' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByRole('img', { name: 'Tokens by day and model' }).waitFor();
+  await page.getByLabel('Split by').selectOption('By scenario');
+  await table.getByRole('row', { name: /^explicit/ }).waitFor();
+  t.regex(await cells(/^explicit/), /^explicit \| ≥ \$1\.45 \| – \| 3 /, 'the third column is what was saved');
+  t.regex(await cells(/^default/), /^default \| \$1\.45 \| \$0 \| 1 /);
+  await page.getByRole('button', { name: 'All figures' }).click();
+  await page.getByRole('columnheader', { name: 'Overhead' }).waitFor();
+  t.is(await page.evaluate('window.location.hash'), '#/usage?range=30d&measure=tokens&by=scenario&all=1');
   await page.reload();
-  await page
-    .getByRole('region', { name: 'Usage by scenario' })
-    .getByRole('row', { name: /^default 1\b/ })
-    .waitFor();
+  await table.getByRole('row', { name: /^default/ }).waitFor();
 
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download CSV' }).click();

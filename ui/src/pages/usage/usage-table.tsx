@@ -54,6 +54,15 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
       ),
     },
     figure('Cost', ({ cost, unpriced }) => atLeast(cost, unpriced, usd)),
+    ...(by === 'model'
+      ? [priceColumn(prices, onPrice)]
+      : [
+          figure(
+            'Saved',
+            ({ saved, uncompared }) => (uncompared > 0 && saved === 0 ? '–' : usd(saved)),
+            'What the same tokens would have cost more at the default model, where both prices are known',
+          ),
+        ]),
     figure('Requests', ({ requests }) => count(requests)),
     {
       name: 'Failed',
@@ -67,23 +76,10 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
     },
     tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
     tokens('Cache read', 'Tokens read from a cache', ({ cacheRead }) => cacheRead),
-    tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite, true),
     tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
-    tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning, true),
-    figure('Retries', ({ retries }) => count(retries), 'Calls after the first one', true),
-    figure('Losses', ({ losses }) => count(losses), 'Fields lost in conversion', true),
     time('First byte', 'firstByteMs', 'Median and 95 % of the times to the first byte'),
     time('Duration', 'durationMs', 'Median and 95 % of the times to the end'),
-    time('Overhead', 'overheadMs', 'Median and 95 % of the gateway’s own time', true),
-    ...(by === 'model'
-      ? [priceColumn(prices, onPrice)]
-      : [
-          figure(
-            'Saved',
-            ({ saved, uncompared }) => (uncompared > 0 && saved === 0 ? '–' : usd(saved)),
-            'What the same tokens would have cost more at the default model, where both prices are known',
-          ),
-        ]),
+    ...(view.isWhole ? furtherFigures : []),
   ];
   return (
     <DataTable
@@ -97,25 +93,27 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
   );
 };
 
-const figure = (title: string, text: (row: Row) => string, about?: string, wideOnly = false): Column<Row> => ({
+const figure = (title: string, text: (row: Row) => string, about?: string): Column<Row> => ({
   name: title,
   title,
   numeric: true,
-  wideOnly,
   ...(about !== undefined && { about }),
   cell: text,
 });
 
-const tokens = (title: string, about: string, of: (row: Row) => number, wideOnly = false): Column<Row> =>
-  figure(title, (row) => atLeast(of(row), row.uncounted, count), about, wideOnly);
+const tokens = (title: string, about: string, of: (row: Row) => number): Column<Row> =>
+  figure(title, (row) => atLeast(of(row), row.uncounted, count), about);
 
-const time = (
-  title: string,
-  of: 'firstByteMs' | 'durationMs' | 'overheadMs',
-  about: string,
-  wideOnly = false,
-): Column<Row> =>
-  figure(title, (row) => (row[of] ? `${duration(row[of].p50)} · ${duration(row[of].p95)}` : '–'), about, wideOnly);
+const time = (title: string, of: 'firstByteMs' | 'durationMs' | 'overheadMs', about: string): Column<Row> =>
+  figure(title, (row) => (row[of] ? `${duration(row[of].p50)} · ${duration(row[of].p95)}` : '–'), about);
+
+const furtherFigures: readonly Column<Row>[] = [
+  tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
+  tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
+  figure('Retries', ({ retries }) => count(retries), 'Calls after the first one'),
+  figure('Losses', ({ losses }) => count(losses), 'Fields lost in conversion'),
+  time('Overhead', 'overheadMs', 'Median and 95 % of the gateway’s own time'),
+];
 
 const priceColumn = (prices: ReadonlyMap<string, PricedModel>, onPrice: (model: PricedModel) => void): Column<Row> => ({
   name: 'price',

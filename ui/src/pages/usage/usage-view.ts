@@ -81,6 +81,8 @@ interface UsageView {
   readonly range: Range;
   readonly by: UsageGroup;
   readonly measure: Measure;
+  /** All figures are in the table. */
+  readonly isWhole: boolean;
 }
 
 /** The view of an address. */
@@ -88,6 +90,7 @@ export const usageViewOf = (query: URLSearchParams): UsageView => ({
   range: ranges.find(({ name }) => name === query.get('range')) ?? usualRange,
   by: groups.find(({ value }) => value === query.get('by'))?.value ?? 'model',
   measure: measures.find(({ name }) => name === query.get('measure')) ?? usualMeasure,
+  isWhole: query.has('all'),
 });
 
 /** The parameter of the list of requests by which one name of a group is found; a scenario stands in the reason. */

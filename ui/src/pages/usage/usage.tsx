@@ -128,7 +128,14 @@ export const Usage = ({ query }: PageProps) => {
               options={groups.map(({ value, label }) => ({ value, label: `By ${label.toLowerCase()}` }))}
               onChange={(value) => changeQuery({ by: value })}
             />
-            <span className="soft small row-end">≥: at least, a part is unknown. –: unknown.</span>
+            <Button
+              look="quiet"
+              className="row-end"
+              aria-pressed={view.isWhole}
+              onClick={() => changeQuery({ all: view.isWhole ? '' : '1' })}
+            >
+              All figures
+            </Button>
           </div>
           {overTime.data && <UsageChart view={view} report={overTime.data} names={names} />}
           <UsageTable
@@ -139,6 +146,7 @@ export const Usage = ({ query }: PageProps) => {
             prices={prices}
             onPrice={setPriced}
           />
+          <p className="soft small">≥: at least, a part is unknown. –: unknown. Times: median · 95 %.</p>
         </>
       )}
       {priced && <PriceDialog model={priced} onSaved={facts.reload} onClose={() => setPriced(undefined)} />}

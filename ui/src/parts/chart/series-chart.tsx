@@ -63,7 +63,8 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
         ))}
         {times.map(
           (ms, index) =>
-            index % every === 0 && (
+            index % every === 0 &&
+            (index === 0 || left + index * slot + labelPx * 0.8 < width) && (
               <text key={ms} x={left + index * slot} y={height - 6}>
                 {timeFormats[step].format(ms)}
               </text>
@@ -78,7 +79,7 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
           />
         ))}
       </svg>
-      {at !== undefined && shown !== undefined && (
+      {at !== undefined && shown !== undefined && series.some(({ values }) => values[at]) && (
         <div className="series-tip" style={{ left: Math.min(left + (at + 1) * slot + 8, Math.max(0, width - 240)) }}>
           <p>{tipFormat.format(shown)}</p>
           <dl>
