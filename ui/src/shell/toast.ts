@@ -5,6 +5,8 @@ interface Toast {
   readonly id: number;
   readonly text: string;
   readonly kind: 'done' | 'failed';
+  /** What can be done about it; the message goes then. */
+  readonly action?: { readonly label: string; readonly run: () => unknown } | undefined;
 }
 
 /** All visible messages. */
@@ -15,12 +17,16 @@ let lastId = 0;
 /** How long a message stays, in milliseconds; failures stay until they are dismissed. */
 const shownMs = 6_000;
 
-/** Shows a short message and announces it to screen readers. For messages without a place on the page. */
-export const toast = (text: string, kind: Toast['kind'] = 'done'): void => {
+/** The same of one with an action. */
+const offeredMs = 20_000;
+
+/** Shows a short message and announces it to screen readers; returns its id. For messages without a place on the page. */
+export const toast = (text: string, kind: Toast['kind'] = 'done', action?: Toast['action']): number => {
   lastId += 1;
   const id = lastId;
-  toasts.set([...toasts.get().slice(-3), { id, text, kind }]);
-  if (kind === 'done') window.setTimeout(() => dismissToast(id), shownMs);
+  toasts.set([...toasts.get().slice(-3), { id, text, kind, action }]);
+  if (kind === 'done') window.setTimeout(() => dismissToast(id), action ? offeredMs : shownMs);
+  return id;
 };
 
 /** Removes a message. */

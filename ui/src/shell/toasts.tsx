@@ -1,4 +1,4 @@
-import { IconButton } from '../parts/controls/button.tsx';
+import { Button, IconButton } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { classNames } from '../parts/text/class-names.ts';
 import { useStore } from '../state/store.ts';
@@ -8,10 +8,20 @@ import './toasts.css';
 /** All visible messages. The region always exists: screen readers announce only changes to a known region. */
 export const Toasts = () => (
   <section className="toasts" aria-live="polite" aria-label="Messages">
-    {useStore(toasts).map(({ id, text, kind }) => (
+    {useStore(toasts).map(({ id, text, kind, action }) => (
       <div key={id} className={classNames('toast', `toast-${kind}`)}>
         <Icon name={kind} />
         <p>{text}</p>
+        {action && (
+          <Button
+            onClick={() => {
+              dismissToast(id);
+              action.run();
+            }}
+          >
+            {action.label}
+          </Button>
+        )}
         <IconButton icon="close" label="Dismiss" onClick={() => dismissToast(id)} />
       </div>
     ))}

@@ -7,7 +7,6 @@ import { Notice } from '../../parts/layout/notice.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
 import { confirm } from '../../shell/dialogs/confirm.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
-import { toast } from '../../shell/toast.ts';
 import { useStore } from '../../state/store.ts';
 import { useForm } from '../fields/form.ts';
 import { printHidden } from '../fields/hide-typed.ts';
@@ -17,6 +16,7 @@ import { checked } from '../findings.ts';
 import { Problems } from '../problems.tsx';
 import { configDraft, discardDraft, saveDraft } from './config-draft.ts';
 import { Diff } from './diff.tsx';
+import { offerUndo } from './undo.ts';
 
 /** The bar at the foot of a page with unsaved changes: problems, and buttons to save or discard. */
 export const SaveBar = () => {
@@ -41,8 +41,7 @@ export const SaveBar = () => {
     setBusy(true);
     setError(undefined);
     try {
-      const message = await saveDraft();
-      toast(message);
+      offerUndo(await saveDraft());
       setReviews(false);
     } catch (caught) {
       // A conflict is shown above, where it can be resolved.

@@ -2,11 +2,14 @@ import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quantityOf } from '../../format/quantity.ts';
 import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
 import { sentence } from '../findings.ts';
+import { ChoicesField } from './choices-field.tsx';
 import { Described } from './described.tsx';
 import { withMember } from './field-path.ts';
+import { fieldTitles } from './field-titles.ts';
 import { useField, useForm } from './form.ts';
 import { JsonField } from './json-field.tsx';
 import { QuantityField } from './quantity-field.tsx';
+import { ValuesField } from './values-field.tsx';
 
 /** A form made from a JSON Schema. Values that have no control are edited as JSON. */
 export const SchemaForm = ({
@@ -143,6 +146,36 @@ const Member = ({
       />
     );
   }
+  const listed = isJsonObject(schema.items) ? choicesOf(schema.items) : undefined;
+  if (listed && (value === undefined || Array.isArray(value))) {
+    return (
+      <ChoicesField
+        label={label}
+        path={path}
+        titles={Object.fromEntries(listed.map((name) => [name, wordsOf(name)]))}
+        value={(value ?? []).map(String)}
+        onChange={(next) => onChange(next.length > 0 ? next : undefined)}
+      />
+    );
+  }
+  if (schema.type === 'object' && (value === undefined || isJsonObject(value))) {
+    if (isJsonObject(schema.properties)) {
+      return (
+        <fieldset className="form-wide values">
+          <legend className="field-label">{label}</legend>
+          {hint && <p className="field-hint">{hint}</p>}
+          <SchemaForm
+            schema={{ ...schema, additionalProperties: false }}
+            path={path}
+            titles={fieldTitles(schema)}
+            value={value ?? {}}
+            onChange={(next) => onChange(Object.keys(next).length > 0 ? next : undefined)}
+          />
+        </fieldset>
+      );
+    }
+    if (isRecordOfTexts(schema)) return <ValuesField {...{ label, hint, path, onChange }} value={value ?? {}} />;
+  }
   if (isListOfTexts(schema) && (value === undefined || Array.isArray(value))) {
     return (
       <TextArea
@@ -162,6 +195,16 @@ const Member = ({
   );
 };
 
+const isRecordOfTexts = ({ patternProperties }: JsonObject): boolean =>
+  isJsonObject(patternProperties) &&
+  Object.values(patternProperties).every((one) => isJsonObject(one) && one.type === 'string');
+
+/** `forcedToolChoice` as words. */
+const wordsOf = (name: string): string => {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
 const isListOfTexts = ({ type, items }: JsonObject): boolean =>
   type === 'array' && isJsonObject(items) && items.type === 'string';
 
@@ -174,7 +217,8 @@ const takesNumberOrWord = ({ anyOf }: JsonObject): boolean =>
 const isNumeric = ({ type }: JsonObject): boolean => type === 'integer' || type === 'number';
 
 /** The choices that a schema lists, as an `enum` or as an `anyOf` of constants. */
-const choicesOf = ({ enum: listed, anyOf }: JsonObject): readonly string[] | undefined => {
+const choicesOf = ({ enum: listed, const: only, anyOf }: JsonObject): readonly string[] | undefined => {
+  if (typeof only === 'string') return [only];
   const values = Array.isArray(listed)
     ? listed
     : Array.isArray(anyOf)

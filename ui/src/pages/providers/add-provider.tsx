@@ -1,65 +1,196 @@
-import type { ProviderFile } from '../../api/config/config.ts';
-import type { Transformer } from '../../api/config/transformers.ts';
+import { type FormEvent, useCallback, useEffect, useId, useMemo, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import type { ConfigFile, ProviderFile } from '../../api/config/config.ts';
+import { saveConfig } from '../../api/config/config-store.ts';
+import { fetchModels, findLocalServers } from '../../api/config/providers.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { offerUndo } from '../../config/draft/undo.ts';
+import { useForm } from '../../config/fields/form.ts';
+import { routeOf, rules, withRoute } from '../../config/rules.ts';
+import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
-import { LocalServers } from './local-servers.tsx';
+import { CheckField, SecretField, SelectField, TextField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { withFormat } from './format-entry.ts';
+import { ModelPicker } from './model-picker.tsx';
+import { TestConnection } from './test-connection.tsx';
+import { nameOfHost, type Vendor, vendorsOf } from './vendors.ts';
 
-/** Templates for a new provider: known vendors, a local server, an empty one. */
-export const AddProvider = ({
-  transformers,
-  taken,
-  onAdd,
-}: {
-  readonly transformers: readonly Transformer[];
-  readonly taken: readonly string[];
-  /** `format`: a vendor's. It is written down, so that another base URL doesn't change it. */
-  readonly onAdd: (provider: ProviderFile & { readonly name: string }, format?: string) => void;
-}) => {
-  const add = (provider: ProviderFile & { readonly name: string }, format?: string): void =>
-    onAdd({ ...provider, name: free(provider.name, taken) }, format);
+/** What is typed rests for so long before the provider is asked for its models, in milliseconds. */
+const restMs = 500;
+
+/** More models than this are picked from, rather than taken. */
+const mostTaken = 12;
+
+/** Adds a provider by its vendor, key and base URL; its models are fetched meanwhile. It is saved at once. */
+export const AddProvider = ({ onClose }: { readonly onClose: () => void }) => {
+  const { config, transformers } = useForm();
+  const local = useLoad(findLocalServers);
+  const vendors = useMemo(() => vendorsOf(transformers, local.data?.servers ?? []), [transformers, local.data]);
+  const [picked, setPicked] = useState('');
+  const [key, setKey] = useState('');
+  const [address, setAddress] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>();
+  const [asDefault, setAsDefault] = useState(() => leadsNowhere(config));
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const form = useId();
+  const vendor = vendors.find(({ value }) => value === picked);
+  const baseUrl = address.trim();
+  const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
+  const provider = useMemo<ProviderFile & { readonly name: string }>(
+    () => ({ name: freeName(config, vendor, baseUrl), baseUrl, apiKey: key.trim() }),
+    [config, vendor, baseUrl, key],
+  );
+  const entries = withFormat(config, provider.name, vendor?.format, formats).transformers ?? [];
+  const rested = useRested(JSON.stringify([provider, entries]));
+  const isReady = /^https?:\/\/[^/]/.test(baseUrl) && vendor !== undefined;
+  const listed = useLoad(
+    useCallback(
+      async (signal) => {
+        const [asked, by] = JSON.parse(rested);
+        return fetchModels({ provider: { ...asked, models: [] }, transformers: by }, signal);
+      },
+      [rested],
+    ),
+    undefined,
+    isReady,
+  );
+  const found = isReady && listed.data?.ok ? listed.data.models : [];
+  const usual = vendor?.models ?? [];
+  const models = chosen ?? usualModels(found, usual);
+  const whole = { ...provider, models };
+  const pickVendor = (value: string): void => {
+    const next = vendors.find((one) => one.value === value);
+    setPicked(value);
+    setAddress(next?.baseUrl ?? '');
+    setKey((before) =>
+      before === '' || before.startsWith('$') ? (next?.variable ? `$${next.variable}` : '') : before,
+    );
+    setChosen(undefined);
+  };
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const outcome = await saveConfig((before) => added(before, whole, vendor?.format, formats, asDefault));
+      offerUndo(outcome.message);
+      onClose();
+    } catch (caught) {
+      setError(wordError(caught));
+      setBusy(false);
+    }
+  };
   return (
-    <Panel title="Add a provider" about="Start from a template. Everything can be changed before saving.">
-      <div className="row">
-        {transformers.map(
-          ({ name, firstStart }) =>
-            firstStart && (
-              <Button
-                key={name}
-                icon="add"
-                onClick={() =>
-                  add(
-                    {
-                      name,
-                      baseUrl: firstStart.baseUrl,
-                      apiKey: `$${firstStart.variable}`,
-                      models: firstStart.models,
-                    },
-                    name,
-                  )
-                }
-              >
-                {firstStart.title}
-              </Button>
-            ),
+    <Dialog
+      title="Add a provider"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={!isReady || models.length === 0}>
+            Add
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="stack" onSubmit={(event) => void save(event)}>
+        <SelectField
+          label="Vendor"
+          value={picked}
+          options={[{ value: '', label: 'Choose…' }, ...vendors.map(({ value, title }) => ({ value, label: title }))]}
+          onChange={pickVendor}
+        />
+        <SecretField
+          label="Key"
+          hint="The key itself, or $NAME: a variable of the gateway’s environment, which keeps the key out of config.json. Empty if none is needed."
+          value={key}
+          onChange={setKey}
+        />
+        <TextField
+          label="Base URL"
+          inputMode="url"
+          placeholder="https://"
+          value={address}
+          onChange={(next) => {
+            setAddress(next);
+            setChosen(undefined);
+          }}
+        />
+        {isReady && (
+          <ModelPicker
+            listed={found}
+            picked={models}
+            problem={listed.error ?? (listed.data?.ok === false ? listed.data.message : undefined)}
+            loading={listed.loading}
+            onChange={setChosen}
+          />
         )}
-        <Button
-          icon="add"
-          onClick={() => add({ name: 'local', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: '', models: [] })}
-        >
-          Local server
-        </Button>
-        <Button icon="add" onClick={() => add({ name: '', baseUrl: '', apiKey: '', models: [] })}>
-          Custom
-        </Button>
-      </div>
-      <LocalServers onAdd={add} />
-    </Panel>
+        {isReady && models.length > 0 && (
+          <>
+            <CheckField
+              label={`Make ${provider.name},${models[0]} the default`}
+              hint="It serves requests that match no rule."
+              checked={asDefault}
+              onChange={setAsDefault}
+            />
+            <TestConnection provider={whole} transformers={entries} />
+          </>
+        )}
+        {error !== undefined && (
+          <Notice kind="failed" title="Not saved">
+            {error}
+          </Notice>
+        )}
+      </form>
+    </Dialog>
   );
 };
 
-/** Makes the name unique, ignoring case. */
-const free = (name: string, taken: readonly string[]): string => {
-  const isTaken = (one: string): boolean => taken.some((other) => other.toLowerCase() === one.toLowerCase());
-  if (name === '' || !isTaken(name)) return name;
+/** Whether requests have no destination yet, or only the demo. */
+const leadsNowhere = (config: ConfigFile): boolean => {
+  const [byDefault] = rules;
+  const to = byDefault ? routeOf(config, byDefault) : '';
+  return to === '' || (config.Providers ?? []).some((one) => isDemo(one) && to.startsWith(`${one.name},`));
+};
+
+/** The vendor's usual models as far as they are listed; else a short list whole, and of a long one the first. */
+const usualModels = (found: readonly string[], usual: readonly string[]): readonly string[] => {
+  if (found.length === 0) return usual;
+  const known = usual.filter((model) => found.includes(model));
+  if (known.length > 0) return known;
+  return found.length <= mostTaken ? found : found.slice(0, 1);
+};
+
+const added = (
+  config: ConfigFile,
+  provider: ProviderFile & { readonly name: string; readonly models: readonly string[] },
+  format: string | undefined,
+  formats: readonly string[],
+  asDefault: boolean,
+): ConfigFile => {
+  const [byDefault] = rules;
+  const next = { ...config, Providers: [...(config.Providers ?? []), provider] };
+  const formatted = format === undefined ? next : withFormat(next, provider.name, format, formats);
+  return asDefault && byDefault ? withRoute(formatted, byDefault, `${provider.name},${provider.models[0]}`) : formatted;
+};
+
+/** A name that no provider has, ignoring case. */
+const freeName = ({ Providers = [] }: ConfigFile, vendor: Vendor | undefined, baseUrl: string): string => {
+  const name = vendor?.name || nameOfHost(baseUrl);
+  const isTaken = (one: string): boolean => Providers.some((other) => other.name?.toLowerCase() === one.toLowerCase());
+  if (!isTaken(name)) return name;
   for (let number = 2; ; number += 1) if (!isTaken(`${name}-${number}`)) return `${name}-${number}`;
+};
+
+/** A text once it hasn't changed for a while. */
+const useRested = (text: string): string => {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setRested(text), restMs);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return rested;
 };

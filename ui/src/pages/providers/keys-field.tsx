@@ -1,11 +1,10 @@
 import type { ProviderFile } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
 import { useField } from '../../config/fields/form.ts';
-import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../config/reference.ts';
+import { editedSecret, isReferenceSoFar } from '../../config/reference.ts';
 import { keysOf, spelling } from '../../config/spelling.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { TextField } from '../../parts/controls/field.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
 /** A provider's key, or several used in rotation. Keys in plain text are never shown. */
@@ -25,10 +24,10 @@ export const KeysField = ({
   const { error, ...mark } = useField(`${path}.${field}`);
   const rows = useRows(keys, (next) => onChange(next.length > 1 || isList ? next : (next[0] ?? '')));
   return (
-    <fieldset className="keys">
+    <fieldset className="values">
       <legend className="field-label">{keys.length > 1 ? 'Keys' : 'Key'}</legend>
       {keys.map((key, at) => (
-        <div key={rows.keys[at]} className="key-row">
+        <div key={rows.keys[at]} className="values-row">
           <KeyText
             label={keys.length > 1 ? `Key ${at + 1}` : 'Key'}
             value={key}
@@ -46,17 +45,11 @@ export const KeysField = ({
         </p>
       )}
       <p className="field-hint">
-        Prefer a reference to an environment variable, <code>$NAME</code>: it keeps the key out of files. Leave empty if
-        no key is needed.
+        The key itself, or <code>$NAME</code>: a variable of the gateway’s environment, which keeps the key out of
+        config.json and its backups. Empty if none is needed.
         {keys.length > 1 &&
           ' Several keys are used in rotation; a rate-limited or rejected key cools down for a while.'}
       </p>
-      {keys.some(isLiteralKey) && (
-        <Notice kind="warn" title="Key stored in plain text">
-          It is saved in config.json and its backups. Put it into an environment variable of the gateway and enter{' '}
-          <code>$NAME</code> here.
-        </Notice>
-      )}
       <div className="row">
         <Button look="quiet" icon="add" onClick={() => onChange([...keys, ''])}>
           Add a key

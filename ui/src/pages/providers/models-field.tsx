@@ -1,13 +1,13 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { ProviderFile } from '../../api/config/config.ts';
-import { useField } from '../../config/fields/form.ts';
+import { fetchModels } from '../../api/config/providers.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { useField, useForm } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { TextField } from '../../parts/controls/field.tsx';
-import { Icon } from '../../parts/controls/icon.tsx';
-import { FetchModels } from './fetch-models.tsx';
+import { ModelPicker } from './model-picker.tsx';
 
-/** The models of a provider: typed, pasted, or picked from its own list. */
+/** The models of a provider: typed, or picked from its own list, which is fetched with the values of the draft. */
 export const ModelsField = ({
   provider,
   path,
@@ -18,58 +18,29 @@ export const ModelsField = ({
   /** Gets the names. */
   readonly onChange: (models: readonly string[]) => void;
 }) => {
-  const models = modelNames(provider);
-  const [typed, setTyped] = useState('');
-  const [fetches, setFetches] = useState(false);
-  const add = (text: string): void => {
-    const names = text.split(/[\s,;]+/).filter(Boolean);
-    if (names.length > 0) onChange([...new Set([...models, ...names])]);
-    setTyped('');
-  };
+  const { config, inherited } = useForm();
+  const { error, ...mark } = useField(`${path}.models`);
+  const [asked, setAsked] = useState<Parameters<typeof fetchModels>[0]>();
+  const load = useCallback(async (signal: AbortSignal) => asked && fetchModels(asked, signal), [asked]);
+  const list = useLoad(load, undefined, asked !== undefined);
   return (
-    <div className="models">
-      <TextField
-        label="Models"
-        hint="Press Enter to add one; paste several at once. The connection test uses the first."
-        placeholder="Model name"
-        {...useField(`${path}.models`)}
-        value={typed}
-        onChange={setTyped}
-        onBlur={() => add(typed)}
-        onPaste={(event) => {
-          const text = event.clipboardData.getData('text');
-          if (!/[\s,;]/.test(text.trim())) return;
-          event.preventDefault();
-          add(text);
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' && event.key !== ',') return;
-          event.preventDefault();
-          add(typed);
-        }}
+    <div className="stack-tight" {...mark} tabIndex={-1}>
+      <ModelPicker
+        listed={list.data?.models ?? []}
+        picked={modelNames(provider)}
+        problem={list.error ?? (list.data?.ok === false ? list.data.message : undefined)}
+        loading={asked !== undefined && list.loading}
+        onChange={onChange}
       />
-      {models.length > 0 && (
-        <ul className="chips" aria-label="Models of this provider">
-          {models.map((model) => (
-            <li key={model} className="chip">
-              <span>{model}</span>
-              <button
-                type="button"
-                aria-label={`Remove ${model}`}
-                onClick={() => onChange(models.filter((one) => one !== model))}
-              >
-                <Icon name="close" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      {error !== undefined && <p className="field-error">{error}</p>}
       <div className="row">
-        <Button icon="search" aria-expanded={fetches} onClick={() => setFetches(!fetches)}>
+        <Button
+          icon="search"
+          onClick={() => setAsked({ provider, transformers: config.transformers ?? inherited?.transformers ?? [] })}
+        >
           Fetch from provider
         </Button>
       </div>
-      {fetches && <FetchModels provider={provider} picked={models} onChange={onChange} />}
     </div>
   );
 };

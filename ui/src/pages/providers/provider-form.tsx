@@ -1,6 +1,5 @@
 import { useRef } from 'react';
 import type { ProviderFile } from '../../api/config/config.ts';
-import type { Json } from '../../api/json.ts';
 import type { Upstream } from '../../api/upstreams.ts';
 import { withMember } from '../../config/fields/field-path.ts';
 import { useField, useForm } from '../../config/fields/form.ts';
@@ -8,14 +7,11 @@ import { withNames } from '../../config/models.ts';
 import { renameProvider } from '../../config/rename-provider.ts';
 import { addressOf, spelling } from '../../config/spelling.ts';
 import { SelectField, TextField } from '../../parts/controls/field.tsx';
-import { BaseUrlsField } from './base-urls-field.tsx';
-import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
 import { ModelFacts } from './model-facts.tsx';
-import { ModelForm } from './model-form.tsx';
 import { ModelsField } from './models-field.tsx';
-import { ProviderTimeouts } from './provider-timeouts.tsx';
+import { MoreOptions } from './more-options.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { UpstreamState } from './upstream-state.tsx';
 
@@ -37,11 +33,8 @@ export const ProviderForm = ({
   const { name = '' } = provider;
   const urlName = spelling(provider, 'baseUrl');
   const nameBefore = useRef(name);
-  const set = (field: string, value: Json | undefined): void =>
-    change((before) => ({
-      ...before,
-      Providers: (before.Providers ?? []).with(at, withMember(provider, field, value)),
-    }));
+  const replace = (next: ProviderFile): void =>
+    change((before) => ({ ...before, Providers: (before.Providers ?? []).with(at, next) }));
   // Only on blur: a partly typed name may be another provider's.
   const follow = (): void => {
     const from = nameBefore.current;
@@ -55,7 +48,7 @@ export const ProviderForm = ({
       <div className="form-grid">
         <TextField
           label="Name"
-          hint="The part before the comma in provider,model. Routes that use the old name are updated."
+          hint="The part before the comma in provider,model. Rules that use the old name are updated."
           {...useField(`${path}.name`)}
           value={name}
           onFocus={() => {
@@ -63,7 +56,7 @@ export const ProviderForm = ({
             if (name !== '') nameBefore.current = name;
           }}
           onBlur={follow}
-          onChange={(value) => set('name', value)}
+          onChange={(value) => replace(withMember(provider, 'name', value))}
         />
         <TextField
           label="Base URL"
@@ -72,7 +65,7 @@ export const ProviderForm = ({
           placeholder="https://"
           {...useField(`${path}.${urlName}`)}
           value={addressOf(provider)}
-          onChange={(value) => set(urlName, value)}
+          onChange={(value) => replace(withMember(provider, urlName, value))}
         />
         <SelectField
           label="Format"
@@ -86,26 +79,20 @@ export const ProviderForm = ({
           onChange={(format) => change((before) => withFormat(before, name, format || undefined, formats))}
         />
       </div>
-      <BaseUrlsField provider={provider} path={path} onChange={(urls) => set('otherBaseUrls', urls)} />
-      <SelectField
-        label="Credentials"
-        hint="A client’s own key or login goes to this provider alone."
-        {...useField(`${path}.credentials`)}
-        value={provider.credentials ?? ''}
-        options={[
-          { value: '', label: 'The key below' },
-          { value: 'client', label: 'The client’s own' },
-        ]}
-        onChange={(value) => set('credentials', value || undefined)}
-      />
       {provider.credentials !== 'client' && (
-        <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
+        <KeysField
+          provider={provider}
+          path={path}
+          onChange={(keys) => replace(withMember(provider, spelling(provider, 'apiKey'), keys))}
+        />
       )}
-      <ModelsField provider={provider} path={path} onChange={(names) => set('models', withNames(provider, names))} />
+      <ModelsField
+        provider={provider}
+        path={path}
+        onChange={(names) => replace(withMember(provider, 'models', withNames(provider, names)))}
+      />
       {upstream && <ModelFacts provider={name} />}
-      <ModelForm provider={provider} path={path} onChange={(models) => set('models', models)} />
-      <CallExtras provider={provider} path={path} onChange={set} />
-      <ProviderTimeouts provider={provider} path={path} onChange={(timeouts) => set('timeouts', timeouts)} />
+      <MoreOptions provider={provider} path={path} onChange={replace} />
       {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />
     </>

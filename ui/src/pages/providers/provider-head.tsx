@@ -3,7 +3,7 @@ import type { Upstream } from '../../api/upstreams.ts';
 import { isWithin } from '../../config/fields/field-path.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { isLiteralKey } from '../../config/reference.ts';
-import { addressOf, keysOf } from '../../config/spelling.ts';
+import { addressOf, isDemo, keysOf } from '../../config/spelling.ts';
 import { counted } from '../../format/count.ts';
 import { Badge } from '../../parts/text/badge.tsx';
 import { formatOf } from './format-entry.ts';
@@ -31,7 +31,9 @@ export const ProviderHead = ({
   return (
     <>
       <strong>{name || 'New provider'}</strong>
-      <span className="soft small cut provider-address">{addressOf(provider) || 'no base URL yet'}</span>
+      <span className="soft small cut provider-address">
+        {isDemo(provider) ? 'built-in demo' : addressOf(provider) || 'no base URL yet'}
+      </span>
       <span className="row provider-badges">
         {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
         {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { ProviderFile } from '../../api/config/config.ts';
 import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -6,12 +6,11 @@ import { ConfigPage } from '../../config/config-page.tsx';
 import { useForm } from '../../config/fields/form.ts';
 import { useWanted } from '../../config/fields/wanted-field.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { SortableList, type SortableRow } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddProvider } from './add-provider.tsx';
-import { DefaultRoute } from './default-route.tsx';
-import { withFormat } from './format-entry.ts';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
 import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
@@ -21,11 +20,23 @@ import './providers.css';
 const stateEveryMs = 5_000;
 
 /** The providers page. */
-export const Providers = () => (
-  <ConfigPage title="Providers" about="Upstream services, with their keys and models.">
-    <ProviderList />
-  </ConfigPage>
-);
+export const Providers = () => {
+  const [adds, setAdds] = useState(false);
+  return (
+    <ConfigPage
+      title="Providers"
+      about="Upstream services, with their keys and models."
+      actions={
+        <Button look="primary" icon="add" onClick={() => setAdds(true)}>
+          Add a provider
+        </Button>
+      }
+    >
+      <ProviderList />
+      {adds && <AddProvider onClose={() => setAdds(false)} />}
+    </ConfigPage>
+  );
+};
 
 const none: readonly ProviderFile[] = [];
 
@@ -36,26 +47,12 @@ const ProviderList = () => {
   const list = config.Providers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
   const { open, show } = useOpenRows();
-  const [fresh, setFresh] = useState<number>();
   const [removed, setRemoved] = useState<number>();
-  useEffect(() => {
-    if (fresh === undefined) return;
-    setFresh(undefined);
-    const names = document.querySelectorAll<HTMLInputElement>('[data-path$="].name"]');
-    names[names.length - 1]?.focus();
-    names[names.length - 1]?.scrollIntoView({ block: 'center' });
-  }, [fresh]);
-  const add = (provider: ProviderFile & { readonly name: string }, format?: string): void => {
-    const key = rows.add(provider);
-    if (format !== undefined) change((before) => withFormat(before, provider.name, format, formats));
-    show(key, true);
-    setFresh(key);
-  };
   return (
     <>
       {list.length === 0 && (
         <Empty title="No providers yet">
-          A provider is an upstream service: a vendor’s API or your own server. Start with one of the templates below.
+          A provider is an upstream service: a vendor’s API or your own server. Add one with its key.
         </Empty>
       )}
       <WantedRows count={list.length} show={(at) => show(rows.keys[at], true)} />
@@ -79,8 +76,6 @@ const ProviderList = () => {
           }}
         />
       )}
-      <DefaultRoute />
-      <AddProvider transformers={transformers} taken={list.map(({ name = '' }) => name)} onAdd={add} />
     </>
   );
 };

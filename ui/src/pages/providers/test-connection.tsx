@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import type { ProviderFile } from '../../api/config/config.ts';
+import type { ProviderFile, TransformerEntry } from '../../api/config/config.ts';
 import { type ProviderTest, testProvider } from '../../api/config/providers.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
@@ -11,7 +11,14 @@ import { Notice } from '../../parts/layout/notice.tsx';
 import { noteFirstRun } from '../../state/first-run.ts';
 
 /** Tests the provider as typed, saved or not, with one small request. */
-export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
+export const TestConnection = ({
+  provider,
+  transformers,
+}: {
+  readonly provider: ProviderFile;
+  /** Those of the draft that the provider is in; default: the page's. */
+  readonly transformers?: readonly TransformerEntry[];
+}) => {
   const models = modelNames(provider);
   const [model, setModel] = useState<string>();
   const [tested, setTested] = useState<{ readonly of: string; readonly result: ProviderTest }>();
@@ -19,7 +26,7 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
   const leaving = useRef<AbortController>(undefined);
   useEffect(() => () => leaving.current?.abort(), []);
   const { config, inherited } = useForm();
-  const edited = { provider, transformers: config.transformers ?? inherited?.transformers ?? [] };
+  const edited = { provider, transformers: transformers ?? config.transformers ?? inherited?.transformers ?? [] };
   const asked = model ?? models[0] ?? '';
   const of = JSON.stringify([edited, asked]);
   // A result says nothing about a provider that was changed since.
