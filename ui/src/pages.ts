@@ -67,7 +67,7 @@ export const pages: readonly PageEntry[] = [
     name: 'clients',
     title: 'Clients',
     link: { icon: 'connect', key: 'c' },
-    load: async () => (await later()).Connect,
+    load: async () => (await later()).Clients,
   },
   {
     name: 'playground',

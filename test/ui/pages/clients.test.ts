@@ -59,7 +59,7 @@ const statusFor = async (key: string, model = 'any'): Promise<number> => {
 const onDisk = () => readFile(join(gateway.home, 'config.json'), 'utf8');
 
 browserTest('a client is added by keyboard, its key is shown once, used, and revoked', async (t) => {
-  await on(t, '/settings?tab=clients', async (page) => {
+  await on(t, '/clients', async (page) => {
     await page.getByText('Requests need no key. The first client changes that for all programs.').waitFor();
     t.is(await statusFor(''), 200);
     t.deepEqual(await violations(page), []);
@@ -69,19 +69,22 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     t.true(await dialog.getByLabel('Also create a key for them').isChecked());
     await dialog.getByLabel('Name').fill('team-a');
     await page.keyboard.press('Tab');
-    await page.keyboard.type('small p,sm*');
-    await dialog.getByLabel('Requests per minute').fill('60');
-    await dialog.getByLabel('Budget in tokens').fill('5000000');
-    await dialog.getByLabel('Budget in USD').fill('1');
+    await page.keyboard.type('1');
     await dialog.getByLabel('Budget per').selectOption('day');
+    await dialog.getByText('Limits', { exact: true }).click();
+    await dialog.getByLabel(/^Requests per minute/).fill('60');
+    await dialog.getByLabel('Budget in tokens').fill('5000000');
+    await dialog.getByLabel('Models').fill('small\np,sm*');
     t.deepEqual(await violations(page), []);
-    await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Name').press('Enter');
     await page.getByRole('heading', { name: 'Key of team-a' }).waitFor();
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
     const keyOfTools = await dialog.getByLabel('Key of existing-tools', { exact: true }).inputValue();
     for (const one of [key, keyOfTools]) t.regex(one, /^sk-junctor-[\w-]{43}$/);
     t.deepEqual(await violations(page), []);
+    await dialog.getByText(`export JUNCTOR_API_KEY=${key}`).waitFor();
+    await dialog.getByLabel('Tool', { exact: true }).selectOption('Codex');
+    await dialog.getByText('env_key = "JUNCTOR_API_KEY"').waitFor();
     await page.keyboard.press('Escape');
     t.true(await dialog.isVisible(), 'a key that is shown once is not lost by a slip');
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -91,8 +94,8 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     t.deepEqual(JSON.parse(await onDisk()).CLIENTS, [
       {
         name: 'team-a',
-        models: ['small', 'p,sm*'],
         limits: { requestsPerMinute: 60 },
+        models: ['small', 'p,sm*'],
         budget: { tokens: 5_000_000, usd: 1, per: 'day' },
         key: hashedKey(key),
       },
@@ -106,7 +109,9 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     await row.getByText('59 of 60 requests per minute left').waitFor();
     await row.getByText('4,999,998 of 5,000,000 tokens per day left').waitFor();
     await row.getByText('$0.998 of $1.00 per day left').waitFor();
-    for (const text of ['1 request', '2 tokens', '$0.002']) t.is(await row.getByText(text, { exact: true }).count(), 2);
+    t.is(await row.getByText('1 request · 2 tokens · $0.002').count(), 2);
+    await row.getByText('today').waitFor();
+    t.is(await row.getByRole('meter', { name: 'Budget of team-a' }).getAttribute('max'), '1');
     t.deepEqual(await violations(page), []);
     await page.setViewportSize({ width: 390, height: 844 });
     t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
@@ -126,7 +131,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
 });
 
 browserTest('what is wrong with a client is said in the dialog, and nothing is lost', async (t) => {
-  const tab = await browser.open(`${gateway.baseUrl}/ui#/settings?tab=clients`);
+  const tab = await browser.open(`${gateway.baseUrl}/ui#/clients`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Add a client' }).click();
   const dialog = page.getByRole('dialog');

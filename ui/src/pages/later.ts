@@ -1,4 +1,4 @@
-export { Connect } from './connect/connect.tsx';
+export { Clients } from './clients/clients.tsx';
 export { Logs } from './logs/logs.tsx';
 export { Playground } from './playground/playground.tsx';
 export { Presets } from './presets/presets.tsx';

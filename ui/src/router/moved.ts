@@ -20,6 +20,9 @@ export const movedAddress = ({ segments: [first = '', ...rest], query }: Route):
     next.set('group', 'session');
     const [id] = rest.splice(0);
     if (id !== undefined) next.set('session', id);
+  } else if (first === 'settings' && query.get('tab') === 'clients') {
+    path = '/clients';
+    next.delete('tab');
   } else if (first === 'backups') {
     path = '/settings';
     next.set('tab', 'backups');

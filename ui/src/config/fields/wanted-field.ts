@@ -11,6 +11,7 @@ const pageByField: Readonly<Record<string, string>> = {
   Pools: '/routing',
   Router: '/routing',
   fallback: '/routing',
+  CLIENTS: '/clients',
   transformers: '/routing/transformers',
 };
 

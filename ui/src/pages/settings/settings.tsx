@@ -4,7 +4,6 @@ import { Tabs } from '../../parts/controls/tabs.tsx';
 import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
-import { Clients } from './clients.tsx';
 import { KeptHistory } from './kept-history.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { ServerForm, serverFields } from './server-form.tsx';
@@ -14,7 +13,6 @@ import './settings.css';
 
 const tabs = [
   { name: 'server', title: 'Server' },
-  { name: 'clients', title: 'Clients' },
   { name: 'file', title: 'Whole file' },
   { name: 'backups', title: 'Backups' },
   { name: 'history', title: 'History' },
@@ -39,7 +37,6 @@ export const Settings = ({ query }: PageProps) => {
       <Wanted path={wholeFilePath} show={() => show('file')} />
       <Tabs label="Settings" tabs={tabs} shown={shown} onShow={show}>
         {shown === 'server' && <ServerForm />}
-        {shown === 'clients' && <Clients />}
         {shown === 'file' && <WholeFile />}
         {shown === 'backups' && <Backups />}
         {shown === 'history' && <KeptHistory />}

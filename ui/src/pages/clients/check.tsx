@@ -1,13 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
 import { Lamp } from '../../parts/text/badge.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';
-import type { ClientGuide, Connection } from './clients/client-guide.ts';
+import type { ClientGuide, Connection } from './guides/client-guide.ts';
 
 /** Makes the client's own calls from this page. */
-export const CheckPanel = ({
+export const Check = ({
   guide,
   connection: { origin, model },
 }: {
@@ -29,15 +28,15 @@ export const CheckPanel = ({
     if (!signal.aborted) setBusy(false);
   };
   return (
-    <Panel
-      title="Connection check"
-      about={`Makes the calls that ${guide.title} would make. The last one costs a few tokens.`}
-      actions={
+    <section className="stack-tight" aria-label="Connection check">
+      <div className="row">
         <Button icon="play" busy={busy} disabled={model === ''} onClick={() => void check()}>
           Run check
         </Button>
-      }
-    >
+        <span className="soft small">
+          Makes the calls that {guide.title} would make. The last one costs a few tokens.
+        </span>
+      </div>
       {steps.length > 0 && (
         <ol className="check-steps" aria-label="Check results" aria-live="polite">
           {steps.map(({ call, state, status, ms, says }) => (
@@ -54,7 +53,7 @@ export const CheckPanel = ({
           ))}
         </ol>
       )}
-    </Panel>
+    </section>
   );
 };
 

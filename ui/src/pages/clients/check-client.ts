@@ -6,7 +6,7 @@ import { type Protocol, protocolPaths } from '../../api/protocols.ts';
 import { counted } from '../../format/count.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
 import { objectsAt } from '../../stream/wire-value.ts';
-import type { ClientGuide } from './clients/client-guide.ts';
+import type { ClientGuide } from './guides/client-guide.ts';
 
 /** One call of the connection check, with its outcome. */
 export interface CheckStep {

@@ -1,0 +1,186 @@
+import { type FormEvent, useId, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { addClient } from '../../api/clients.ts';
+import { readConfigSchema } from '../../api/config/config.ts';
+import { reloadChangedConfig } from '../../api/config/config-store.ts';
+import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { SchemaForm } from '../../config/fields/schema-form.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { CheckField, NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { ToolSetup } from './tool-setup.tsx';
+
+/** The client whose key is for the programs that call without one so far. */
+const existingTools = 'existing-tools';
+
+interface AddClientProps {
+  /** Requests need no key yet, and do once there is a client. */
+  readonly endsKeylessUse: boolean;
+  readonly onAdded: () => void;
+  readonly onClose: () => void;
+}
+
+interface ShownKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Adds a client by its name and budget, and shows its key, which the gateway doesn't keep, in what the tools need. */
+export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) => {
+  // What is asked stays while the list behind the dialog is read anew.
+  const [isFirst] = useState(endsKeylessUse);
+  const [typedName, setName] = useState('');
+  const [usd, setUsd] = useState<number>();
+  const [per, setPer] = useState<'day' | 'month'>('month');
+  const [limits, setLimits] = useState<JsonObject>({});
+  const [forTools, setForTools] = useState(isFirst);
+  const [keys, setKeys] = useState<readonly ShownKey[]>([]);
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const { data: schema } = useLoad(readConfigSchema);
+  const form = useId();
+  const name = typedName.trim();
+  const limitSchema = schema && limitsOf(schema);
+  const add = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    const { tokens, ...more } = limits;
+    const budget = { ...(tokens !== undefined && { tokens }), ...(usd !== undefined && { usd }) };
+    try {
+      const { key } = await addClient({
+        name,
+        ...more,
+        ...(Object.keys(budget).length > 0 && { budget: { ...budget, per } }),
+      });
+      setKeys([{ name, key }]);
+      onAdded();
+      if (forTools && name !== existingTools) {
+        const tools = await addClient({ name: existingTools });
+        setKeys([
+          { name, key },
+          { name: existingTools, key: tools.key },
+        ]);
+        onAdded();
+      }
+      await reloadChangedConfig();
+    } catch (caught) {
+      setError(wordError(caught));
+    }
+    setBusy(false);
+  };
+  const [own] = keys;
+  if (own) {
+    return (
+      <Dialog
+        wide
+        title={`Key of ${keys.map((one) => one.name).join(' and of ')}`}
+        closable={false}
+        onClose={onClose}
+        actions={
+          <Button look="primary" busy={busy} onClick={onClose}>
+            Done
+          </Button>
+        }
+      >
+        {error !== undefined && <Notice kind="failed">{error}</Notice>}
+        <Notice kind="warn">Copy it now: the gateway keeps only its digest and can’t show it again.</Notice>
+        {keys.map((one) => (
+          <div key={one.name} className="stack-tight">
+            <TextField
+              label={one.name === existingTools ? 'Key of existing-tools' : 'Key'}
+              readOnly
+              className="mono"
+              value={one.key}
+              onChange={() => undefined}
+            />
+            <div className="row">
+              <CopyButton
+                text={one.key}
+                label={one.name === existingTools ? 'Copy the key of existing-tools' : 'Copy the key'}
+              />
+            </div>
+          </div>
+        ))}
+        <ToolSetup ownKey={own.key} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      title="Add a client"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={name === ''}>
+            Add
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="stack" onSubmit={(event) => void add(event)}>
+        {error !== undefined && <Notice kind="failed">{error}</Notice>}
+        {isFirst && (
+          <>
+            <Notice kind="warn">
+              Requests without a key will be refused: programs that use this gateway now get 401 until they send a key.
+            </Notice>
+            <CheckField
+              label="Also create a key for them"
+              hint={`A second client, ${existingTools}, without limits.`}
+              checked={forTools}
+              onChange={setForTools}
+            />
+          </>
+        )}
+        <TextField
+          label="Name"
+          hint="Letters, digits, dots, hyphens and underscores."
+          value={typedName}
+          onChange={setName}
+        />
+        <div className="form-grid">
+          <NumberField
+            label="Budget in USD"
+            hint="Empty: none. Requests to models of unknown price don’t count."
+            min={0}
+            step="any"
+            value={usd}
+            onChange={setUsd}
+          />
+          <SelectField
+            label="Budget per"
+            value={per}
+            options={[
+              { value: 'day', label: 'Day' },
+              { value: 'month', label: 'Month' },
+            ]}
+            onChange={setPer}
+          />
+        </div>
+        {limitSchema && (
+          <details>
+            <summary>Limits{Object.keys(limits).length > 0 && ' (set)'}</summary>
+            <SchemaForm schema={limitSchema} path="" titles={titles} value={limits} onChange={setLimits} />
+          </details>
+        )}
+      </form>
+    </Dialog>
+  );
+};
+
+const titles = { models: 'Models', routes: 'Routes', limits: 'At most', tokens: 'Budget in tokens' };
+
+/** The schema of a client without what the form above has; the budget in tokens is beside the limits. */
+const limitsOf = ({ properties }: JsonObject): JsonObject | undefined => {
+  const list = isJsonObject(properties) ? properties.CLIENTS : undefined;
+  const client = isJsonObject(list) && isJsonObject(list.items) ? list.items.properties : undefined;
+  if (!isJsonObject(client)) return undefined;
+  const { models, routes, limits, budget } = client;
+  const tokens = isJsonObject(budget) && isJsonObject(budget.properties) ? budget.properties.tokens : undefined;
+  return { type: 'object', additionalProperties: false, properties: { limits, tokens, models, routes } };
+};
