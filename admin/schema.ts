@@ -143,6 +143,14 @@ export const ServiceState = Type.Object({
     { description: 'The library that serves, uWebSockets.js or `node:http`, and why.' },
   ),
   providers: texts,
+  overrides: listOf(
+    Type.Object({
+      field: Type.String(),
+      variable: Type.String(),
+      value: Type.Optional(Type.String({ description: 'Absent: a secret.' })),
+    }),
+    { description: 'Fields of the configuration that environment variables override.' },
+  ),
   workers: listOf(Type.Object({ pid: Type.Integer(), startedAt: date }), {
     description: 'The processes that take new connections.',
   }),

@@ -1,3 +1,4 @@
+import type { envOverridesIn } from '../engine/config/env.ts';
 import type { HttpServerFacts } from '../engine/http/choose-server.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
@@ -13,6 +14,8 @@ export interface ServiceFacts {
   readonly http: HttpServerFacts;
   /** Names of the configured providers. */
   readonly providers: readonly string[];
+  /** Fields of the configuration that the environment overrides; a secret is among them. */
+  readonly overrides: ReturnType<typeof envOverridesIn>;
   readonly processes: ServiceProcesses;
   /** What held this process's event loop. */
   readonly holds: ServiceState['holds'];
@@ -69,7 +72,7 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
   }
 };
 
-const show = ({ home, baseUrl, http, providers, processes, holds }: ServiceFacts) => ({
+const show = ({ home, baseUrl, http, providers, overrides, processes, holds }: ServiceFacts) => ({
   pid: processes.pid,
   startedAt: new Date(processes.startedAtMs).toISOString(),
   restarts: processes.restarts,
@@ -77,6 +80,11 @@ const show = ({ home, baseUrl, http, providers, processes, holds }: ServiceFacts
   baseUrl,
   http: { ...http },
   providers,
+  overrides: overrides.map(({ field, variable, text }) => ({
+    field,
+    variable,
+    ...(field !== 'APIKEY' && { value: text }),
+  })),
   workers: processes.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,
   holds,

@@ -200,12 +200,23 @@ interface InterpolatedConfig {
   readonly unset: readonly UnsetReference[];
 }
 
-/** Overrides fields with the environment's values, as text; blank variables are ignored. */
-export const applyEnvOverrides = ({ value, unset }: InterpolatedConfig, env: Environment): InterpolatedConfig => {
-  const set = Object.entries(envOverrides).flatMap(([variable, field]) => {
+/** A field that the environment overrides. */
+interface EnvOverride {
+  readonly field: (typeof envOverrides)[keyof typeof envOverrides];
+  readonly variable: string;
+  readonly text: string;
+}
+
+/** The fields that the environment overrides, as text; blank variables are ignored. */
+export const envOverridesIn = (env: Environment): readonly EnvOverride[] =>
+  Object.entries(envOverrides).flatMap(([variable, field]) => {
     const text = env[variable]?.trim();
-    return text ? [[field, text] as const] : [];
+    return text ? [{ field, variable, text }] : [];
   });
+
+/** Overrides fields with the environment's values. */
+export const applyEnvOverrides = ({ value, unset }: InterpolatedConfig, env: Environment): InterpolatedConfig => {
+  const set = envOverridesIn(env).map(({ field, text }) => [field, text] as const);
   const fields = new Set<string>(set.map(([field]) => field));
   return {
     value: { ...value, ...Object.fromEntries(set) },

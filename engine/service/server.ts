@@ -5,7 +5,7 @@ import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
-import { shownName } from '../config/env.ts';
+import { envOverridesIn, shownName } from '../config/env.ts';
 import { withProvider } from '../config/validate.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import type { Feature } from '../feature.ts';
@@ -77,7 +77,15 @@ export const start = async (options: StartOptions): Promise<Service> => {
     modelsRefreshed: services.modelsRefreshed,
     health: () => state,
     supervision,
-    facts: () => ({ home, baseUrl: baseUrl(), http, providers: providers(), holds: holds.counts, processes: set() }),
+    facts: () => ({
+      home,
+      baseUrl: baseUrl(),
+      http,
+      providers: providers(),
+      overrides: envOverridesIn(env),
+      holds: holds.counts,
+      processes: set(),
+    }),
   });
   const listener = await orClose(release, openListener(options, config, routes, logs, features));
   const { http } = listener;

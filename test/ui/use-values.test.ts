@@ -255,7 +255,7 @@ test('a log line has a level, a request and fields; any other line is text', (t)
 });
 
 test('a log is filtered by level, text, request, and without the interface’s own calls', async (t) => {
-  const all = { level: 0, text: '', request: '', withoutOwn: false };
+  const all = { level: 0, text: '', request: '', minutes: 0, withoutOwn: false };
   const book = new LogBook(filterRecords(all));
   await book.add([started, completed, routed, 'plain (text)']);
   const numbers = (change: Partial<typeof all>): readonly number[] => {
@@ -273,7 +273,7 @@ test('a log is filtered by level, text, request, and without the interface’s o
 });
 
 test('a log book keeps the newest records, and counts the discarded ones that were shown', async (t) => {
-  const book = new LogBook(filterRecords({ level: 40, text: '', request: '', withoutOwn: false }));
+  const book = new LogBook(filterRecords({ level: 40, text: '', request: '', minutes: 0, withoutOwn: false }));
   const lines = Array.from({ length: 211_000 }, (_, at) => (at % 2 === 0 ? '{"level":30}' : '{"level":50}'));
   await book.add(lines.slice(0, 100_000));
   await book.add(lines.slice(100_000));

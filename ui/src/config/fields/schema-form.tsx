@@ -18,6 +18,7 @@ export const SchemaForm = ({
   value,
   onChange,
   titles = {},
+  sourceOf,
 }: {
   readonly schema: JsonObject;
   readonly path: string;
@@ -25,6 +26,8 @@ export const SchemaForm = ({
   readonly onChange: (value: JsonObject) => void;
   /** Labels in place of the members' names. */
   readonly titles?: Readonly<Record<string, string>>;
+  /** Says where the value that is in effect comes from. */
+  readonly sourceOf?: (path: string, value: Json | undefined, usual: Json | undefined) => string;
 }) => {
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -38,6 +41,7 @@ export const SchemaForm = ({
       {known.map((name) => (
         <Member
           key={name}
+          sourceOf={sourceOf}
           label={titles[name] ?? name}
           schema={isJsonObject(properties[name]) ? properties[name] : {}}
           required={required.includes(name)}
@@ -66,6 +70,7 @@ export const SchemaForm = ({
 };
 
 const Member = ({
+  sourceOf,
   label,
   schema,
   required,
@@ -73,6 +78,7 @@ const Member = ({
   value,
   onChange,
 }: {
+  readonly sourceOf: Parameters<typeof SchemaForm>[0]['sourceOf'];
   readonly label: string;
   readonly schema: JsonObject;
   readonly required: boolean;
@@ -81,8 +87,10 @@ const Member = ({
   readonly onChange: (value: Json | undefined) => void;
 }) => {
   const mark = useField(path);
-  const hint = typeof schema.description === 'string' ? <Described text={schema.description} /> : undefined;
   const usual = schema.default;
+  const source = sourceOf?.(path, value, usual) ?? '';
+  const about = [typeof schema.description === 'string' ? schema.description : '', source].filter(Boolean).join(' ');
+  const hint = about === '' ? undefined : <Described text={about} />;
   const frame = { label, hint, ...mark };
   const choices = choicesOf(schema);
   if (choices && (value === undefined || typeof value === 'string')) {
@@ -112,7 +120,6 @@ const Member = ({
   }
   const kind = quantityOf(schema.unit);
   if (kind && isNumeric(schema) && (value === undefined || typeof value === 'number' || typeof value === 'string')) {
-    const about = typeof schema.description === 'string' ? schema.description : '';
     return <QuantityField {...mark} {...{ kind, label, about, usual, value, onChange }} />;
   }
   if (isNumeric(schema) && (value === undefined || typeof value === 'number')) {

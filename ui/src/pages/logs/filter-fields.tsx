@@ -25,6 +25,13 @@ export const FilterFields = ({
         options={levelChoices}
         onChange={(level) => onChange({ level: Number(level) })}
       />
+      <SelectField
+        label="Time"
+        unlabelled
+        value={String(filter.minutes)}
+        options={timeChoices}
+        onChange={(minutes) => onChange({ minutes: Number(minutes) })}
+      />
       <TextField
         label="Find"
         unlabelled
@@ -44,6 +51,13 @@ export const FilterFields = ({
     </>
   );
 };
+
+const timeChoices = [
+  { value: '0', label: 'Any time' },
+  { value: '5', label: 'Last 5 minutes' },
+  { value: '60', label: 'Last hour' },
+  { value: '1440', label: 'Last 24 hours' },
+];
 
 const levelChoices = [0, 20, 30, 40, 50].map((level) => ({
   value: String(level),

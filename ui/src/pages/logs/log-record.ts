@@ -8,6 +8,8 @@ export interface LogRecord {
   readonly line: string;
   /** 10 to 60; 0 for a line that isn't a record. */
   readonly level: number;
+  /** When it was written, in milliseconds since 1970; 0 for a line that isn't a record. */
+  readonly atMs: number;
   /** Its request: an `x-request-id`, or process and number; empty if it has none. */
   readonly request: string;
   /** Belongs to one of the interface's own calls. */
@@ -17,11 +19,12 @@ export interface LogRecord {
 /** Parses a line. `ownRequests` collects the interface's own requests: their last record doesn't have the URL. */
 export const readRecord = (line: string, n: number, ownRequests: Set<string>): LogRecord => {
   const fields = parseObject(line);
-  if (!fields) return { n, line, level: 0, request: '', own: false };
+  if (!fields) return { n, line, level: 0, atMs: 0, request: '', own: false };
   const request = requestOf(fields);
   if (isOwnCall(fields)) ownRequests.add(request);
   const level = typeof fields.level === 'number' ? fields.level : 0;
-  return { n, line, level, request, own: ownRequests.has(request) };
+  const atMs = typeof fields.time === 'number' ? fields.time : 0;
+  return { n, line, level, atMs, request, own: ownRequests.has(request) };
 };
 
 /** Numbers are unique within one process. */

@@ -26,7 +26,7 @@ export const LogRecords = ({
   readonly selection: Selection | undefined;
   readonly onSelect: (selection: Selection) => void;
 }) => {
-  const isFiltered = filter.level > 0 || filter.text !== '' || filter.request !== '';
+  const isFiltered = filter.level > 0 || filter.text !== '' || filter.request !== '' || filter.minutes > 0;
   return (
     <div className="log-body" data-open={selection?.open}>
       {view.length === 0 && tail.loaded && !view.busy ? (
@@ -46,7 +46,7 @@ export const LogRecords = ({
   );
 };
 
-const everything = { level: 0, text: '', request: '' };
+const everything = { level: 0, text: '', request: '', minutes: 0 };
 
 const NothingShown = ({ isFiltered, onAll }: { readonly isFiltered: boolean; readonly onAll: () => void }) =>
   isFiltered ? (

@@ -2,8 +2,10 @@ import { useCallback, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { clearLog, listLogs } from '../../api/logs.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { bytes } from '../../format/bytes.ts';
 import { count, counted } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { SelectField } from '../../parts/controls/field.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -13,7 +15,6 @@ import { changeQuery } from '../../router/route.ts';
 import { confirm } from '../../shell/dialogs/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import type { PageProps } from '../page.ts';
-import { FilePicker } from './file-picker.tsx';
 import { FilterFields } from './filter-fields.tsx';
 import type { LogFilter } from './log-filter.ts';
 import { LogNotes, LogRecords } from './log-records.tsx';
@@ -35,16 +36,18 @@ export const Logs = ({ query }: PageProps) => {
     level: Number(query.get('level')) || 0,
     text: query.get('text') ?? '',
     request: query.get('request') ?? '',
+    minutes: Number(query.get('minutes')) || 0,
     withoutOwn: query.get('own') !== '1',
   };
   const [selection, setSelection] = useState<Selection>();
   const log = useLog(file, filter);
   const { view, tail, lines } = log;
-  const change = ({ level, text, request, withoutOwn }: Partial<LogFilter>): void =>
+  const change = ({ level, text, request, minutes, withoutOwn }: Partial<LogFilter>): void =>
     changeQuery({
       ...(level !== undefined && { level: level === 0 ? '' : String(level) }),
       ...(text !== undefined && { text }),
       ...(request !== undefined && { request }),
+      ...(minutes !== undefined && { minutes: minutes === 0 ? '' : String(minutes) }),
       ...(withoutOwn !== undefined && { own: withoutOwn ? '' : '1' }),
     });
   const pick = useCallback((name: string) => {
@@ -62,9 +65,20 @@ export const Logs = ({ query }: PageProps) => {
     <>
       <PageBar
         title="Logs"
-        about="The gateway’s decisions are in app.log, HTTP requests in the other files."
         actions={
           <>
+            {listed.length > 0 && (
+              <SelectField
+                label="Log file"
+                unlabelled
+                value={file}
+                options={(isListed ? listed : [{ ...notWritten, name: file }, ...listed]).map(({ name, size }) => ({
+                  value: name,
+                  label: `${name}, ${bytes(size)}`,
+                }))}
+                onChange={pick}
+              />
+            )}
             <Button disabled={view.total === 0} onClick={() => saveText(file, lines())}>
               Download
             </Button>
@@ -75,13 +89,6 @@ export const Logs = ({ query }: PageProps) => {
         }
       />
       {files.error && <LoadFailed what="the list of log files" error={files.error} onRetry={files.reload} />}
-      {listed.length > 0 && (
-        <FilePicker
-          files={isListed || file !== appLog ? listed : [notWritten, ...listed]}
-          value={file}
-          onChange={pick}
-        />
-      )}
       <Panel
         title={file}
         flush
@@ -121,7 +128,7 @@ const clearAfterAsking = async (file: string): Promise<boolean> => {
   }
 };
 
-const notWritten = { name: appLog, path: '', size: 0, lastModified: new Date().toISOString() };
+const notWritten = { size: 0 };
 
 const Counts = ({ shown, total, busy }: { readonly shown: number; readonly total: number; readonly busy: boolean }) => (
   <span className="row">

@@ -16,10 +16,13 @@ export interface OpenLog {
 }
 
 /** Opens a log and filters it. */
-export const useLog = (file: string, { level, text, request, withoutOwn }: LogFilter): OpenLog => {
+export const useLog = (file: string, { level, text, request, minutes, withoutOwn }: LogFilter): OpenLog => {
   const { key } = useStore(keyState);
   const { revision } = useStore(connection);
-  const passes = useMemo(() => filterRecords({ level, text, request, withoutOwn }), [level, text, request, withoutOwn]);
+  const passes = useMemo(
+    () => filterRecords({ level, text, request, minutes, withoutOwn }),
+    [level, text, request, minutes, withoutOwn],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: each file has its own book; filters are applied to it below
   const book = useMemo(() => new LogBook(passes), [file]);
   const [tail, setTail] = useState(() => notRead);

@@ -6,14 +6,14 @@ import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
 import { KeptHistory } from './kept-history.tsx';
 import { RestartDue } from './restart-due.tsx';
-import { ServerForm, serverFields } from './server-form.tsx';
 import { Service } from './service.tsx';
+import { SettingGroups, settingFields } from './setting-groups.tsx';
 import { WholeFile, wholeFilePath } from './whole-file.tsx';
 import './settings.css';
 
 const tabs = [
-  { name: 'server', title: 'Server' },
-  { name: 'file', title: 'Whole file' },
+  { name: 'server', title: 'Settings' },
+  { name: 'file', title: 'File' },
   { name: 'backups', title: 'Backups' },
   { name: 'history', title: 'History' },
   { name: 'service', title: 'Service' },
@@ -26,17 +26,14 @@ export const Settings = ({ query }: PageProps) => {
   const shown = tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server';
   const show = (name: TabName): void => changeQuery({ tab: name === 'server' ? '' : name });
   return (
-    <ConfigPage
-      title="Settings"
-      about="Address and limits, clients, the configuration file, backups, the history on disk and processes."
-    >
+    <ConfigPage title="Settings" about="The gateway itself, its file, backups, history and processes.">
       {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
-      {serverFields.map((field) => (
+      {settingFields.map((field) => (
         <Wanted key={field} path={field} show={() => show('server')} />
       ))}
       <Wanted path={wholeFilePath} show={() => show('file')} />
       <Tabs label="Settings" tabs={tabs} shown={shown} onShow={show}>
-        {shown === 'server' && <ServerForm />}
+        {shown === 'server' && <SettingGroups />}
         {shown === 'file' && <WholeFile />}
         {shown === 'backups' && <Backups />}
         {shown === 'history' && <KeptHistory />}
