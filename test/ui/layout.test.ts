@@ -173,7 +173,7 @@ browserTest('on a phone, each control is on the page and large enough for a fing
     ['/presets', 'No presets yet'],
     ['/settings', 'Listening'],
     ['/settings?tab=service', 'Running since'],
-    ['/connect', 'Each request goes where the rules say'],
+    ['/clients', 'Set up a tool'],
     ['/playground', 'Nothing sent yet'],
     ['/none', 'Page not found'],
   ] as const) {
@@ -282,7 +282,7 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
     ['/providers', 'Add a provider'],
     ['/routing', 'Scenarios'],
     ['/presets', preset],
-    ['/settings?tab=clients', 'Revoke'],
+    ['/clients', 'Revoke'],
   ] as const) {
     await page.goto(`${long.baseUrl}/ui#${hash}`);
     await page
@@ -353,7 +353,7 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
     ['/', 'the lines', 'Where requests come from'],
     ['/history', 'the requests', 'Requests are kept'],
     ['/sessions', 'the sessions', /No sessions in this time|Last used/],
-    ['/usage', 'the usage', /No requests in this time|Times/],
+    ['/usage', 'the usage', /No requests in this time|Duration, p95/],
     ['/logs', 'the list of log files', 'app.log'],
     ['/providers', 'the configuration', 'Add a provider'],
     ['/presets', 'the presets', 'No presets yet'],

@@ -320,8 +320,8 @@ interface TraceEvent {
 }
 
 browserTest('100,000 log lines are read, filtered and scrolled without blocking the page', async (t) => {
-  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
-  await page.getByRole('heading', { level: 1, name: 'Connect' }).waitFor();
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
+  await page.getByRole('heading', { level: 1, name: 'Clients' }).waitFor();
   const grid = page.getByRole('grid', { name: 'Records of app.log' });
   const find = page.getByRole('searchbox', { name: 'Find' });
   const acts: readonly (readonly [what: string, act: () => Promise<void>])[] = [
@@ -443,72 +443,63 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
   t.deepEqual(complaints, []);
 });
 
-browserTest(
-  'connect shows a guide for each client with this gateway’s address, and checks the connection',
-  async (t) => {
-    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
-    const programs = page.getByRole('navigation', { name: 'Clients' }).getByRole('button');
-    await programs.getByText('curl').waitFor();
-    t.is(await programs.count(), 13);
-    await page
-      .getByRole('region', { name: 'Shell', exact: true })
-      .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
-      .waitFor();
-    const shell = page.getByRole('region', { name: 'Shell', exact: true });
-    t.notRegex((await shell.textContent()) ?? '', /ANTHROPIC_MODEL/, 'the rules choose');
-    await page.getByRole('list', { name: 'Routes' }).getByText('Default → box,small').waitFor();
-    await page.getByText('Always one model').click();
-    await shell.getByText('ANTHROPIC_MODEL=box,small').waitFor();
-    await page.getByText('Chosen by the rules').click();
-    await page.getByText('PowerShell').first().click();
-    await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
-    await page.getByText('bash, zsh').click();
-    const calls = upstream.requests.length;
-    await page.getByRole('button', { name: 'Run check' }).click();
-    await page.getByText(/^box, small replied: Each lever/).waitFor();
-    await page.getByText('POST /v1/messages?beta=true').waitFor();
-    t.is(upstream.requests.length, calls + 1);
-    t.deepEqual(await faultsOf(page), []);
+browserTest('each tool’s settings have this gateway’s address, and its connection is checked', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
+  const tool = page.getByLabel('Tool', { exact: true });
+  t.is(await tool.locator('option').count(), 13);
+  await page
+    .getByRole('region', { name: 'Shell', exact: true })
+    .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
+    .waitFor();
+  const shell = page.getByRole('region', { name: 'Shell', exact: true });
+  t.notRegex((await shell.textContent()) ?? '', /ANTHROPIC_MODEL/, 'the rules choose');
+  await page.getByLabel('Model', { exact: true }).fill('box,small');
+  await shell.getByText('ANTHROPIC_MODEL=box,small').waitFor();
+  await page.getByLabel('Model', { exact: true }).fill('');
+  await page.getByLabel('Shell', { exact: true }).selectOption('PowerShell');
+  await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
+  await page.getByLabel('Shell', { exact: true }).selectOption('bash, zsh');
+  const calls = upstream.requests.length;
+  await page.getByRole('button', { name: 'Run check' }).click();
+  await page.getByText(/^box, small replied: Each lever/).waitFor();
+  await page.getByText('POST /v1/messages?beta=true').waitFor();
+  t.is(upstream.requests.length, calls + 1);
+  t.deepEqual(await faultsOf(page), []);
 
-    await programs.getByText('Codex').click();
-    await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
-    t.is(await page.getByText('model = "').count(), 0);
-    await page.getByText('Always one model').click();
-    await page.getByLabel('Model in the examples').fill('box,broken');
-    await page.getByText('model = "box,broken"').waitFor();
-    await page.getByRole('button', { name: 'Run check' }).click();
-    await page.getByText('no capacity left').waitFor();
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy' }).first().click();
-    await page.getByText('(copied)').waitFor({ state: 'attached' });
-    t.is(await page.evaluate('navigator.clipboard.readText()'), `${gateway.baseUrl}/v1`);
-    await page.reload();
-    await page.getByRole('heading', { level: 2, name: 'Codex' }).waitFor();
-    t.deepEqual(
-      complaints.filter((line) => !/\b(?:529|503)\b/.test(line)),
-      [],
-    );
-  },
-);
+  await tool.selectOption('Codex');
+  await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
+  t.is(await page.getByText('model = "').count(), 0);
+  await page.getByLabel('Model', { exact: true }).fill('box,broken');
+  await page.getByText('model = "box,broken"').waitFor();
+  await page.getByRole('button', { name: 'Run check' }).click();
+  await page.getByText('no capacity left').waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  await page.getByText('(copied)').waitFor({ state: 'attached' });
+  t.regex(await page.evaluate('navigator.clipboard.readText()'), /model_provider = "junctor"/);
+  await page.reload();
+  await page.getByText('~/.codex/config.toml').waitFor();
+  t.deepEqual(
+    complaints.filter((line) => !/\b(?:529|503)\b/.test(line)),
+    [],
+  );
+});
 
-browserTest(
-  'with a key: the log is read once the key is given, and connect reads it from the environment',
-  async (t) => {
-    const key = 'a-key-of-some-length';
-    const guarded = await startGateway(
-      { APIKEY: key, Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small'] }] },
-      {},
-      { files: { 'app.log': `${logged(1)}\n` } },
-    );
-    t.teardown(guarded.stop);
-    const { page } = await browser.open(`${guarded.baseUrl}/ui#/logs`);
-    await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key);
-    await page.keyboard.press('Enter');
-    await page.getByRole('grid').getByText('routed as number 1').waitFor();
-    await page.evaluate(`window.location.hash = '#/connect'`);
-    await page.getByText('export ANTHROPIC_AUTH_TOKEN="$JUNCTOR_API_KEY"').waitFor();
-    await page.getByRole('button', { name: 'Run check' }).click();
-    await page.getByText(/^box, small replied:/).waitFor();
-    t.false((await page.content()).includes(key));
-  },
-);
+browserTest('with a key: the log is read once the key is given, and tools read it from the environment', async (t) => {
+  const key = 'a-key-of-some-length';
+  const guarded = await startGateway(
+    { APIKEY: key, Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small'] }] },
+    {},
+    { files: { 'app.log': `${logged(1)}\n` } },
+  );
+  t.teardown(guarded.stop);
+  const { page } = await browser.open(`${guarded.baseUrl}/ui#/logs`);
+  await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('grid').getByText('routed as number 1').waitFor();
+  await page.evaluate(`window.location.hash = '#/clients'`);
+  await page.getByText('export ANTHROPIC_AUTH_TOKEN="$JUNCTOR_API_KEY"').waitFor();
+  await page.getByRole('button', { name: 'Run check' }).click();
+  await page.getByText(/^box, small replied:/).waitFor();
+  t.false((await page.content()).includes(key));
+});

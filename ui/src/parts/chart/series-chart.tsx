@@ -23,7 +23,7 @@ interface SeriesChartProps {
 }
 
 /** The colour of the series at an index. */
-export const seriesColour = (at: number): string => `var(--series-${at + 1})`;
+const seriesColour = (at: number): string => `var(--series-${at + 1})`;
 
 const height = 208;
 const head = 8;
