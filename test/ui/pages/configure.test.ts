@@ -171,10 +171,10 @@ browserTest(
     await on(t, '/providers', async (page) => {
       const dialog = await addProvider(page, other, upstream.url);
       t.is(await dialog.locator('.field-error').count(), 0, 'nothing is red before it is typed');
-      await dialog.getByLabel('huge').waitFor();
+      await dialog.getByLabel('huge', { exact: true }).waitFor();
       const checked = dialog.locator('.model-picker input[type=checkbox]:checked');
       while ((await checked.count()) > 0) await checked.first().uncheck();
-      await dialog.getByLabel('huge').check();
+      await dialog.getByLabel('huge', { exact: true }).check();
       t.false(await dialog.getByLabel(/^Make .* the default$/).isChecked(), 'there is a default');
       await dialog.getByRole('button', { name: 'Test connection' }).click();
       await dialog.getByText('Connection works').waitFor();
@@ -217,7 +217,7 @@ browserTest('a server on the same machine is among the vendors, with its models'
     const dialog = page.getByRole('dialog', { name: 'Add a provider' });
     await dialog.getByLabel('Vendor').selectOption({ label: `vLLM, running at ${upstream.url}/v1` });
     t.is(await dialog.getByLabel('Base URL').inputValue(), `${upstream.url}/v1`);
-    await dialog.getByLabel('org/m').waitFor();
+    await dialog.getByLabel('org/m', { exact: true }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     t.deepEqual(await onDisk(), before);
   });
@@ -229,8 +229,8 @@ browserTest('renaming a provider updates its routes', async (t) => {
       .getByRole('list', { name: 'Providers' })
       .getByRole('button', { name: /^third/ })
       .click();
-    await page.getByLabel('Name').fill('thirdly');
-    await page.getByLabel('Name').press('Tab');
+    await page.getByLabel('Name', { exact: true }).fill('thirdly');
+    await page.getByLabel('Name', { exact: true }).press('Tab');
     await save(page);
     t.like((await onDisk()).Router, { routes: { think: 'thirdly,huge' } });
   });
@@ -468,7 +468,7 @@ browserTest('a provider can have further base URLs', async (t) => {
       .getByRole('button', { name: /^first/ })
       .click();
     await page.getByText('More options').click();
-    const further = page.getByLabel('Other base urls (otherBaseUrls)');
+    const further = page.getByLabel('Further base URLs');
     await further.fill('nowhere');
     await page.getByText('must be a URL (http or https)').first().waitFor();
     await further.fill('http://127.0.0.1:9/v1');
@@ -517,12 +517,12 @@ browserTest(
       t.is(await value('Headers', 2).getAttribute('type'), 'password');
       await page.getByLabel('For', { exact: true }).selectOption('large');
       t.is(await page.getByLabel('Base URL', { exact: true }).count(), 1);
-      await add('Query').click();
-      await name('Query', 1).fill('a');
-      await value('Query', 1).fill('b');
-      await add('Query').click();
+      await add('URL parameters').click();
+      await name('URL parameters', 1).fill('a');
+      await value('URL parameters', 1).fill('b');
+      await add('URL parameters').click();
       // Numbers come first in an object, and keep their place on the page.
-      await name('Query', 2).pressSequentially('12');
+      await name('URL parameters', 2).pressSequentially('12');
       await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '{"seed": 7}');
       t.deepEqual(await violations(page), []);
       await save(page);
@@ -549,7 +549,7 @@ browserTest(
       await page.getByRole('button', { name: 'Remove Headers 1' }).click();
       await page.getByLabel('For', { exact: true }).selectOption('large');
       await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '');
-      for (const row of [2, 1]) await page.getByRole('button', { name: `Remove Query ${row}` }).click();
+      for (const row of [2, 1]) await page.getByRole('button', { name: `Remove URL parameters ${row}` }).click();
       await save(page);
       t.like(await onDisk(), { Providers: { 0: { models: ['small', 'large'] } } });
       t.notRegex(JSON.stringify(await onDisk()), /x-title|seed/);
@@ -664,7 +664,7 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
       .getByRole('list', { name: 'Providers' })
       .getByRole('button', { name: /^first/ })
       .click();
-    await page.getByLabel('Base URL').fill('ftp://nowhere');
+    await page.getByLabel('Base URL', { exact: true }).fill('ftp://nowhere');
     await bar.getByText('must be a URL').waitFor();
     await page.getByText('Must be a URL (http or https).').waitFor();
     // From one problem to the field of the other, on another page.
@@ -825,8 +825,8 @@ browserTest(
     t.deepEqual(await violations(page), []);
     await step.getByRole('link', { name: 'Go to Providers' }).click();
     await page.getByRole('button', { name: /^Local server/ }).click();
-    await page.getByLabel('Name').fill('mine');
-    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByLabel('Name', { exact: true }).fill('mine');
+    await page.getByLabel('Base URL', { exact: true }).fill(upstream.url);
     await page.getByRole('button', { name: 'Fetch from provider' }).click();
     await page.getByLabel('huge').check();
     await page.getByRole('button', { name: 'Test connection' }).click();
@@ -934,9 +934,9 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     });
   await on(t, '/presets', async (page) => {
     await page.getByRole('button', { name: 'New preset' }).click();
-    await page.getByLabel('Name').fill('no spaces');
+    await page.getByLabel('Name', { exact: true }).fill('no spaces');
     await page.getByText('Use letters, digits').waitFor();
-    await page.getByLabel('Name').fill('fresh');
+    await page.getByLabel('Name', { exact: true }).fill('fresh');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('JSON', { exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });

@@ -60,7 +60,7 @@ export const MoreOptions = ({
           key={picked}
           schema={form}
           path={model === undefined ? path : `${path}.models[${at}]`}
-          titles={fieldTitles(form)}
+          titles={{ ...fieldTitles(form), otherBaseUrls: 'Further base URLs', query: 'URL parameters' }}
           value={Object.fromEntries(Object.entries(value).filter(([name]) => !elsewhere.includes(name)))}
           onChange={set}
         />
