@@ -454,6 +454,17 @@ export const Explanation = Type.Object({
         'The rules of `Router.rules` that were looked at. Null: not known, since the tokens were not counted.',
     },
   ),
+  stages: Type.Optional(
+    listOf(
+      Type.Object({
+        name: Type.String(),
+        entry: Type.String({ description: 'Its place in the configuration: `transformers[0]`.' }),
+        before: Type.Unsafe<Json>(Type.Unknown({ description: 'The request before it.' })),
+        after: Type.Unsafe<Json>(Type.Unknown({ description: 'The request after it.' })),
+      }),
+      { description: 'The stages that the request runs through, where `stages` asks for them.' },
+    ),
+  ),
   warnings: texts,
 });
 export type Explanation = Static<typeof Explanation>;

@@ -29,6 +29,7 @@ const ExplainRequest = Type.Object({
   key: text('The name of the client in `CLIENTS` whose key it carries.'),
   preset: text('The preset, for rules that look at it. The configuration is the base all the same.'),
   at: Type.Optional(Type.String({ format: 'date-time', description: 'When it is sent; default: now.' })),
+  stages: Type.Optional(Type.Boolean({ description: 'Also the request before and after each stage. Default: false.' })),
   configuration: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: 'Explained by this one; default: the one in use.' }),
   ),
@@ -94,6 +95,7 @@ const questionOf = (
       ...(asked.key !== undefined && { key: asked.key }),
     },
     atMs: asked.at === undefined ? startedAtMs : Date.parse(asked.at),
+    stages: asked.stages ?? false,
   };
   return { configuration: objectAt(source, 'configuration'), question };
 };

@@ -3,7 +3,7 @@ import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
 import { Exchange, type Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
 import { FaultError } from '../model/fault.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
 import { quietLogs } from '../observe/log/logs.ts';
@@ -30,6 +30,8 @@ interface Question {
   readonly origin?: Partial<RequestOrigin>;
   /** Time of the request, in milliseconds since 1970. */
   readonly atMs: number;
+  /** Also show the request before and after each stage. */
+  readonly stages?: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ interface Question {
  * pass-through, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
  * with the fault that the client would get.
  */
-export const explain = (asked: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
+export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
   defer(() => {
     const question = { ...asked, client: clientAt(asked.client, asked.origin?.path ?? '') };
     return explainNoted(
@@ -47,14 +49,35 @@ export const explain = (asked: Question, gateway: Gateway): Observable<ReturnTyp
     );
   });
 
+/** An explanation, and the stages if they were asked for. */
+type Shown = ReturnType<typeof show> & { readonly stages?: ReturnType<typeof showStages> };
+
+/** The request before and after each stage that ran. */
+const showStages = (steps: NotedRequest['steps'], { config }: Gateway) => {
+  const mask = exactMask(secretsOf(config));
+  const shown = (request: object): Json => parseJson(mask.text(JSON.stringify(request))) ?? null;
+  return steps.map(({ name, entry, before, request }) => ({
+    name,
+    entry,
+    before: shown(before),
+    after: shown(request),
+  }));
+};
+
 const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) =>
   of(exchangeFor(question)).pipe(
     prepare(noted.gateway),
-    mergeMap((ready) =>
-      growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
-        map((prefix) => showReferencesIn(gateway.config.referred, show(question, ready, prefix ?? null, gateway))),
-      ),
-    ),
+    mergeMap((ready) => {
+      const steps = question.stages ? [...noted.steps] : undefined;
+      return growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
+        map((prefix) =>
+          showReferencesIn(gateway.config.referred, {
+            ...show(question, ready, prefix ?? null, gateway),
+            ...(steps && { stages: showStages(steps, gateway) }),
+          }),
+        ),
+      );
+    }),
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;
       throw new FaultError(showReferencesInFault(gateway.config.referred, error.fault), { cause: error.cause });

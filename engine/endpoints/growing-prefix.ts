@@ -1,4 +1,4 @@
-import { catchError, map, type Observable, of, pipe, tap } from 'rxjs';
+import { catchError, map, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Exchange, Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
@@ -22,8 +22,17 @@ export interface GrowingPrefix {
   readonly step: string | null;
 }
 
-/** The request as it was after each stage, the first is before all stages. */
-type Steps = { readonly name: string; readonly request: ModelRequest }[];
+/** What a stage made of the request. */
+interface Step {
+  readonly name: string;
+  /** The path of its entry in the configuration. */
+  readonly entry: string;
+  readonly before: ModelRequest;
+  readonly request: ModelRequest;
+}
+
+/** The stages in their order. */
+type Steps = Step[];
 
 /** A request that is prepared with notes of its steps. */
 export class NotedRequest {
@@ -36,20 +45,33 @@ export class NotedRequest {
 
   #noted(plan: Plan): Plan {
     const { graph } = plan;
-    const requestStages = graph.requestStages.map((node) => ({ ...node, work: this.#tapped(node.name, node.work) }));
+    const requestStages = graph.requestStages.map((node) => ({ ...node, work: this.#tapped(node, node.work) }));
     return { ...plan, graph: { ...graph, requestStages } };
   }
 
-  #tapped(name: string, stage: RequestStage): RequestStage {
-    const note = (request: ModelRequest): void => {
-      this.steps.push({ name, request });
+  #tapped({ name, about: { entry = '' } }: Plan['graph']['requestStages'][number], stage: RequestStage): RequestStage {
+    const note = (before: ModelRequest, request: ModelRequest): void => {
+      this.steps.push({ name, entry, before, request });
     };
-    if (stage.form === 'operator') return { form: 'operator', run: pipe(stage.run, tap(note)) };
+    if (stage.form === 'operator') {
+      return {
+        form: 'operator',
+        run: (source) =>
+          source.pipe(
+            mergeMap((before) =>
+              of(before).pipe(
+                stage.run,
+                tap((changed) => note(before, changed)),
+              ),
+            ),
+          ),
+      };
+    }
     return {
       form: 'function',
       run(request, losses) {
         const changed = stage.run(request, losses);
-        note(changed);
+        note(request, changed);
         return changed;
       },
     };

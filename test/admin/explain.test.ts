@@ -333,3 +333,36 @@ test('a request for a summary shows who writes it, by the path or by an item', a
   const { body } = await ask(running, { client: 'responses', body: { model: 'any', input } });
   t.is(body.compaction, null);
 });
+
+test('the request is shown before and after each stage that it runs through, if that is asked for', async (t) => {
+  const running = await startGateway(
+    {
+      LOG: false,
+      Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9/v1', apiKey: secret, models: ['m'] }],
+      transformers: [
+        { name: 'maxtoken', provider: 'p', models: ['n'], options: { max_tokens: 1 } },
+        { name: 'maxtoken', options: { max_tokens: 8 } },
+        { path: 'sign.mjs' },
+      ],
+    },
+    {},
+    {
+      files: {
+        'sign.mjs':
+          'export default { name: "sign", request: (request) => ({ ...request, system: [{ type: "text", text: "s" }] }) };',
+      },
+    },
+  );
+  t.teardown(running.stop);
+  const turn = { role: 'user', content: `Hi ${secret}` };
+  // The dry run also prepares the conversation before the last turn: its stages are not shown.
+  const body = { model: 'p,m', max_tokens: 99, messages: [turn, { role: 'assistant', content: 'Hello' }, turn] };
+  const { body: shown } = await ask(running, { client: 'messages', body, stages: true });
+  t.like(shown.stages, [
+    { name: 'maxtoken', entry: 'transformers[1]', before: { maxTokens: 99 }, after: { maxTokens: 8 } },
+    { name: 'sign', entry: 'transformers[2]', before: { maxTokens: 8 }, after: { system: [{ text: 's' }] } },
+  ]);
+  t.is(Object(shown.stages).length, 2);
+  t.false(JSON.stringify(shown.stages).includes(secret));
+  t.false('stages' in (await ask(running, { client: 'messages', body })).body);
+});

@@ -49,19 +49,8 @@ export const pages: readonly PageEntry[] = [
   {
     name: 'routing',
     title: 'Routing',
-    short: 'Rules',
     link: { icon: 'routing', key: 'r' },
     load: async () => (await later()).Routing,
-  },
-  {
-    name: 'routing/transformers',
-    title: 'Transformers',
-    load: async () => (await later()).Transformers,
-  },
-  {
-    name: 'routing/presets',
-    title: 'Presets',
-    load: async () => (await later()).Presets,
   },
   {
     name: 'clients',

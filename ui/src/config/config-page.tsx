@@ -23,7 +23,7 @@ import { checked, useChecks, useFaults } from './findings.ts';
 import './config.css';
 
 /** The pages that edit the shared draft. */
-const configPages = ['providers', 'routing', 'routing/transformers', 'settings', 'clients'];
+const configPages = ['providers', 'routing', 'settings', 'clients'];
 
 /** A page that edits the configuration: loads it, keeps the draft, checks it, saves it. */
 export const ConfigPage = ({

@@ -1,10 +1,8 @@
 export { Clients } from './clients/clients.tsx';
 export { Logs } from './logs/logs.tsx';
 export { Playground } from './playground/playground.tsx';
-export { Presets } from './presets/presets.tsx';
 export { Providers } from './providers/providers.tsx';
 export { Routing } from './routing/routing.tsx';
 export { Settings } from './settings/settings.tsx';
 export { Styles } from './styles/styles.tsx';
-export { Transformers } from './transformers/transformers.tsx';
 export { Usage } from './usage/usage.tsx';

@@ -5,8 +5,6 @@ const moved: Readonly<Record<string, string>> = {
   '': '/requests',
   overview: '/requests',
   history: '/requests',
-  transformers: '/routing/transformers',
-  presets: '/routing/presets',
   connect: '/clients',
   logs: '/settings/logs',
 };
@@ -23,6 +21,13 @@ export const movedAddress = ({ segments: [first = '', ...rest], query }: Route):
   } else if (first === 'settings' && query.get('tab') === 'clients') {
     path = '/clients';
     next.delete('tab');
+  } else if (first === 'transformers') {
+    path = '/routing';
+    next.set('at', 'stages');
+  } else if (first === 'presets') {
+    path = '/routing';
+    const [preset] = rest.splice(0);
+    if (preset !== undefined) next.set('preset', preset);
   } else if (first === 'backups') {
     path = '/settings';
     next.set('tab', 'backups');

@@ -11,6 +11,10 @@ type Question = {
   readonly client: Protocol;
   /** Instead of the one in use. */
   readonly configuration?: ConfigFile | undefined;
+  /** The preset, for rules that look at it. */
+  readonly preset?: string | undefined;
+  /** Also ask for the request before and after each stage. */
+  readonly stages?: boolean;
 } & ({ readonly body: JsonObject } | { readonly model: string; readonly text?: string });
 
 /** Asks what would become of a request. Nothing is sent. */

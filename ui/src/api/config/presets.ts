@@ -3,7 +3,7 @@ import { call } from '../call.ts';
 import { type ConfigFile, hiddenSecrets, type Outcome } from './config.ts';
 
 /** A preset of the configuration's folder. */
-export type Preset = PresetList['presets'][number];
+type Preset = PresetList['presets'][number];
 
 const at = (name: string): string => `/api/presets/${encodeURIComponent(name)}`;
 

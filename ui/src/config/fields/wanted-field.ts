@@ -12,7 +12,7 @@ const pageByField: Readonly<Record<string, string>> = {
   Router: '/routing',
   fallback: '/routing',
   CLIENTS: '/clients',
-  transformers: '/routing/transformers',
+  transformers: '/routing',
 };
 
 /** The page on which a field is edited. */
@@ -29,12 +29,12 @@ export const goToField = (path: string): void => {
   if (route.get().path !== page) navigate(href(page));
 };
 
-/** Calls `show` when a field at or below `path` is to be focused. */
-export const useWanted = (path: string, show: () => void): void => {
+/** Calls `show` with the field at or below `path` that is to be focused. */
+export const useWanted = (path: string, show: (field: string) => void): void => {
   const field = useStore(wanted);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per request
   useEffect(() => {
-    if (field !== undefined && isWithin(field, path)) show();
+    if (field !== undefined && isWithin(field, path)) show(field);
   }, [field, path]);
 };
 

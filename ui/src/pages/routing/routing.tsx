@@ -1,19 +1,17 @@
 import { ConfigPage } from '../../config/config-page.tsx';
-import { OwnRules } from './own-rules.tsx';
-import { PoolsPanel } from './pools-panel.tsx';
-import { ScenariosPanel } from './scenarios-panel.tsx';
-import { TryRequest } from './try-request.tsx';
+import type { PageProps } from '../page.ts';
+import { PresetPage } from './presets/preset-page.tsx';
+import { PresetSwitch } from './presets/preset-switch.tsx';
+import { RoutingEditor } from './routing-editor.tsx';
 import './routing.css';
 
-/** The routing page. */
-export const Routing = () => (
-  <ConfigPage
-    title="Routing"
-    about="Decides which model serves a request. A request for provider,model goes exactly there."
-  >
-    <OwnRules />
-    <ScenariosPanel about="Those without a destination are skipped." />
-    <PoolsPanel />
-    <TryRequest />
-  </ConfigPage>
-);
+/** The routing page: the base, or the preset that the address names. */
+export const Routing = ({ query }: PageProps) => {
+  const preset = query.get('preset');
+  if (preset !== null) return <PresetPage key={preset} name={preset} />;
+  return (
+    <ConfigPage title="Routing" about="Which model serves a request" actions={<PresetSwitch shown={undefined} />}>
+      <RoutingEditor />
+    </ConfigPage>
+  );
+};

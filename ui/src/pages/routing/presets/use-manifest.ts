@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'react';
-import { isAbort, wordError } from '../../api/api-error.ts';
-import { type ConfigFile, checkConfig, type Finding } from '../../api/config/config.ts';
-import { isJsonObject } from '../../api/json.ts';
-import { mergePreset, serviceFields, withoutPlaceholders } from '../../config/draft/merge-preset.ts';
-import { parseText } from '../../config/fields/parse-text.ts';
+import { isAbort, wordError } from '../../../api/api-error.ts';
+import { type ConfigFile, checkConfig, type Finding } from '../../../api/config/config.ts';
+import { isJsonObject } from '../../../api/json.ts';
+import { mergePreset, serviceFields, withoutPlaceholders } from '../../../config/draft/merge-preset.ts';
+import { parseText } from '../../../config/fields/parse-text.ts';
 
 /** A manifest as typed, with its findings. */
 interface TypedManifest {

@@ -1,7 +1,7 @@
-import { isJsonObject } from '../../api/json.ts';
-import { withMember } from '../../config/fields/field-path.ts';
-import { useField, useForm } from '../../config/fields/form.ts';
-import { SelectField, TextField } from '../../parts/controls/field.tsx';
+import { isJsonObject } from '../../../api/json.ts';
+import { withMember } from '../../../config/fields/field-path.ts';
+import { useField, useForm } from '../../../config/fields/form.ts';
+import { SelectField, TextField } from '../../../parts/controls/field.tsx';
 
 type ModuleForm = 'question' | 'messages';
 

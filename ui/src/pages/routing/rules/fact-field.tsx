@@ -1,13 +1,13 @@
-import { isJsonObject, type Json } from '../../api/json.ts';
-import { protocolTitles } from '../../api/protocols.ts';
-import { type Fact, textsToValue, valueToTexts } from '../../config/conditions.ts';
-import { isReplaced, useMembers } from '../../config/draft/use-members.ts';
-import { ChoicesField } from '../../config/fields/choices-field.tsx';
-import { withMember } from '../../config/fields/field-path.ts';
-import { useField, useForm } from '../../config/fields/form.ts';
-import { sentence } from '../../config/findings.ts';
-import { Button, IconButton } from '../../parts/controls/button.tsx';
-import { NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
+import { isJsonObject, type Json } from '../../../api/json.ts';
+import { protocolTitles } from '../../../api/protocols.ts';
+import { type Fact, textsToValue, valueToTexts } from '../../../config/conditions.ts';
+import { isReplaced, useMembers } from '../../../config/draft/use-members.ts';
+import { ChoicesField } from '../../../config/fields/choices-field.tsx';
+import { withMember } from '../../../config/fields/field-path.ts';
+import { useField, useForm } from '../../../config/fields/form.ts';
+import { sentence } from '../../../config/findings.ts';
+import { Button, IconButton } from '../../../parts/controls/button.tsx';
+import { NumberField, SelectField, TextArea, TextField } from '../../../parts/controls/field.tsx';
 
 interface FactProps {
   readonly fact: Fact;

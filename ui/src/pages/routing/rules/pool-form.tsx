@@ -1,15 +1,16 @@
 import { useMemo, useRef } from 'react';
-import type { PoolFile } from '../../api/config/config.ts';
-import { modelDestinations } from '../../config/destinations.ts';
-import { withMember } from '../../config/fields/field-path.ts';
-import { useField, useForm } from '../../config/fields/form.ts';
-import { splitNames } from '../../config/models.ts';
-import { renamePool } from '../../config/rename-provider.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { ComboField, type ComboOption } from '../../parts/controls/combo-field.tsx';
-import { NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
-import { SortableList } from '../../parts/controls/sortable-list.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import type { PoolFile } from '../../../api/config/config.ts';
+import { modelDestinations } from '../../../config/destinations.ts';
+import { withMember } from '../../../config/fields/field-path.ts';
+import { useField, useForm } from '../../../config/fields/form.ts';
+import { splitNames } from '../../../config/models.ts';
+import { renamePool } from '../../../config/rename-provider.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { ComboField, type ComboOption } from '../../../parts/controls/combo-field.tsx';
+import { NumberField, SelectField, TextField } from '../../../parts/controls/field.tsx';
+import { SortableList } from '../../../parts/controls/sortable-list.tsx';
+import { useRows } from '../../../state/use-rows.ts';
+import { useRoutingConfig } from '../use-routing-config.ts';
 
 type Member = NonNullable<PoolFile['members']>[number];
 type Strategy = NonNullable<PoolFile['strategy']>;
@@ -33,7 +34,8 @@ export const PoolForm = ({
   readonly at: number;
   readonly onChange: (pool: PoolFile) => void;
 }) => {
-  const { config, change } = useForm();
+  const { change } = useForm();
+  const config = useRoutingConfig();
   const path = `Pools[${at}]`;
   const { name = '', strategy = 'weighted', members = none } = pool;
   const nameBefore = useRef(name);
@@ -63,7 +65,7 @@ export const PoolForm = ({
           onChange={(value) => onChange(withMember(pool, 'strategy', value))}
         />
       </div>
-      <div className="pool-members">
+      <div className="stack-tight">
         <p className="field-label">Members</p>
         <SortableList
           label={`Members of ${name || 'the new pool'}`}

@@ -1,22 +1,31 @@
 import { useState } from 'react';
-import { Button } from '../../parts/controls/button.tsx';
-import { TextField } from '../../parts/controls/field.tsx';
-import { Dialog } from '../../parts/layout/dialog.tsx';
-import { href, navigate } from '../../router/route.ts';
+import { Button } from '../../../parts/controls/button.tsx';
+import { TextField } from '../../../parts/controls/field.tsx';
+import { Dialog } from '../../../parts/layout/dialog.tsx';
 
-/** Asks for a name and opens the editor. */
-export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[]; readonly onClose: () => void }) => {
+/** Asks for the name of a preset. */
+export const NewPreset = ({
+  title,
+  taken,
+  onName,
+  onClose,
+}: {
+  readonly title: string;
+  readonly taken: readonly string[];
+  readonly onName: (name: string) => void;
+  readonly onClose: () => void;
+}) => {
   const [name, setName] = useState('');
   const problem = problemOf(name, taken);
   return (
-    <Dialog title="New preset" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
           if (name === '' || problem !== undefined) return;
           onClose();
-          navigate(href('/routing/presets', name));
+          onName(name);
         }}
       >
         <TextField

@@ -1,13 +1,14 @@
-import type { Transformer } from '../../api/config/transformers.ts';
-import type { Entry } from '../../config/draft/entry.ts';
-import { withMember } from '../../config/fields/field-path.ts';
-import { useField, useForm } from '../../config/fields/form.ts';
-import { SchemaForm } from '../../config/fields/schema-form.tsx';
-import { sentence } from '../../config/findings.ts';
-import { modelNames } from '../../config/models.ts';
-import { ComboField } from '../../parts/controls/combo-field.tsx';
-import { CheckField, TextField } from '../../parts/controls/field.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import type { Transformer } from '../../../api/config/transformers.ts';
+import type { Entry } from '../../../config/draft/entry.ts';
+import { withMember } from '../../../config/fields/field-path.ts';
+import { useField } from '../../../config/fields/form.ts';
+import { SchemaForm } from '../../../config/fields/schema-form.tsx';
+import { sentence } from '../../../config/findings.ts';
+import { modelNames } from '../../../config/models.ts';
+import { ComboField } from '../../../parts/controls/combo-field.tsx';
+import { CheckField, TextField } from '../../../parts/controls/field.tsx';
+import { Notice } from '../../../parts/layout/notice.tsx';
+import { useRoutingConfig } from '../use-routing-config.ts';
 import { ModelScope } from './model-scope.tsx';
 
 const anything = { type: 'object' };
@@ -26,7 +27,7 @@ export const EntryForm = ({
   readonly transformers: readonly Transformer[];
   readonly onChange: (entry: Entry) => void;
 }) => {
-  const { config } = useForm();
+  const config = useRoutingConfig();
   const path = `transformers[${at}]`;
   const { name, path: file, provider, models, options = {} } = entry;
   const providers = (config.Providers ?? []).flatMap((one) => (one.name ? [one.name] : []));
@@ -73,12 +74,12 @@ export const EntryForm = ({
           options={providers.map((value) => ({ value }))}
           onChange={(value) => onChange(withMember(entry, 'provider', value || undefined))}
         />
-        <CheckField
-          label="Only specific models"
-          checked={models !== undefined}
-          onChange={(isNarrow) => onChange(withMember(entry, 'models', isNarrow ? [] : undefined))}
-        />
       </div>
+      <CheckField
+        label="Only specific models"
+        checked={models !== undefined}
+        onChange={(isNarrow) => onChange(withMember(entry, 'models', isNarrow ? [] : undefined))}
+      />
       {models !== undefined && (
         <ModelScope
           models={models}

@@ -1,6 +1,6 @@
-import { useField } from '../../config/fields/form.ts';
-import { splitNames } from '../../config/models.ts';
-import { CheckField, TextField } from '../../parts/controls/field.tsx';
+import { useField } from '../../../config/fields/form.ts';
+import { splitNames } from '../../../config/models.ts';
+import { CheckField, TextField } from '../../../parts/controls/field.tsx';
 
 /** The models that an entry applies to: listed ones to pick, others to type. */
 export const ModelScope = ({

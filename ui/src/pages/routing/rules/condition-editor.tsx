@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { facts, joins, withNewMember } from '../../config/conditions.ts';
-import { withMember } from '../../config/fields/field-path.ts';
-import { useField } from '../../config/fields/form.ts';
-import { Button, IconButton } from '../../parts/controls/button.tsx';
-import { SelectField } from '../../parts/controls/field.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { facts, joins, withNewMember } from '../../../config/conditions.ts';
+import { withMember } from '../../../config/fields/field-path.ts';
+import { useField } from '../../../config/fields/form.ts';
+import { Button, IconButton } from '../../../parts/controls/button.tsx';
+import { SelectField } from '../../../parts/controls/field.tsx';
+import { useRows } from '../../../state/use-rows.ts';
 import { FactField } from './fact-field.tsx';
 
 /** A condition: its facts as fields, and the conditions that it joins. All of them must hold. */

@@ -1,9 +1,9 @@
-import type { Transformer } from '../../api/config/transformers.ts';
-import type { Entry } from '../../config/draft/entry.ts';
-import { isWithin } from '../../config/fields/field-path.ts';
-import { useForm } from '../../config/fields/form.ts';
-import { counted } from '../../format/count.ts';
-import { Badge, Lamp } from '../../parts/text/badge.tsx';
+import type { Transformer } from '../../../api/config/transformers.ts';
+import type { Entry } from '../../../config/draft/entry.ts';
+import { isWithin } from '../../../config/fields/field-path.ts';
+import { useForm } from '../../../config/fields/form.ts';
+import { counted } from '../../../format/count.ts';
+import { Badge, Lamp } from '../../../parts/text/badge.tsx';
 
 const kinds = { format: 'format', stage: 'stage', custom: 'custom' } as const;
 

@@ -1,0 +1,143 @@
+import { columns, type RoutingGraph, type RoutingLink, type RoutingNode } from './routing-graph.ts';
+
+/** A node with its place, in pixels. */
+export interface PlacedNode extends RoutingNode {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A link as the path of an SVG. */
+interface PlacedLink extends RoutingLink {
+  readonly path: string;
+}
+
+/** A drawing, in pixels. */
+interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly PlacedNode[];
+  readonly links: readonly PlacedLink[];
+  /** The titles of the columns that are drawn, with their places. */
+  readonly heads: readonly {
+    readonly column: RoutingNode['column'];
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+  }[];
+}
+
+const boxHeight = 36;
+const pitch = 44;
+const inset = 16;
+const clientsHeight = 48;
+const headHeight = 24;
+
+/** From these widths, there is room for stages, and for clients beside the rules. */
+const stagesFrom = 480;
+const wideFrom = 680;
+
+/** A wider drawing would be harder to read. */
+const mostWidth = 1_240;
+
+type Columns = Readonly<Partial<Record<RoutingNode['column'], { readonly x: number; readonly width: number }>>>;
+
+const columnsIn = (width: number): Columns => {
+  const at = (x: number, part: number) => ({ x: Math.round(width * x), width: Math.floor(width * part) });
+  return width < wideFrom
+    ? width < stagesFrom
+      ? { rule: at(0, 0.44), destination: at(0.56, 0.44) }
+      : { rule: at(0, 0.39), stage: at(0.48, 0.14), destination: at(0.635, 0.365) }
+    : { client: at(0, 0.14), rule: at(0.19, 0.28), stage: at(0.58, 0.12), destination: at(0.71, 0.29) };
+};
+
+/**
+ * Places a graph in a width: one column for each step, rows in order. On narrow pages clients stand above the rules, and stages
+ * are left out.
+ */
+export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing => {
+  const width = Math.min(room, mostWidth);
+  const places = columnsIn(width);
+  const isWide = places.client !== undefined;
+  const top = (isWide ? 0 : clientsHeight) + headHeight;
+  const rows: Record<RoutingNode['column'], number> = { client: 0, rule: 0, stage: 0, destination: 0 };
+  const placed = new Map<string, PlacedNode>();
+  const clients = nodes.filter(({ column }) => column === 'client').length;
+  const clientWidth = Math.floor((width - (clients - 1) * 8) / Math.max(1, clients));
+  const place = (node: RoutingNode, x: number, y: number, itsWidth: number): void => {
+    placed.set(node.id, { ...node, x, y, width: itsWidth, height: boxHeight });
+  };
+  for (const node of nodes) {
+    if (node.row !== undefined) continue;
+    const row = rows[node.column];
+    rows[node.column] += 1;
+    const column = places[node.column];
+    if (column) {
+      const by = node.inset ? inset : 0;
+      place(node, column.x + by, top + row * pitch, column.width - by);
+    } else if (node.column === 'client') place(node, row * (clientWidth + 8), 0, clientWidth);
+  }
+  for (const node of nodes) {
+    const beside = node.row === undefined ? undefined : placed.get(node.row);
+    if (beside && places.stage) place(node, places.stage.x, beside.y, places.stage.width);
+  }
+  const junction = { x: Math.round(width * 0.165), y: top + boxHeight + pitch / 2 };
+  const portOf = (id: string, side: 'left' | 'right') => {
+    const node = placed.get(id);
+    if (node) return { x: node.x + (side === 'left' ? 0 : node.width), y: node.y + node.height / 2 };
+    return isWide && id === 'junction' ? junction : undefined;
+  };
+  const drawn = links.flatMap((link): PlacedLink[] => {
+    // Without its column, a stage is part of its destination.
+    const to = placed.has(link.to) ? link.to : link.to.replace(/^stages\//, '');
+    const [start, end] = [portOf(link.from, 'right'), portOf(to, 'left')];
+    if (!start || !end || (!isWide && link.from.startsWith('client/'))) return [];
+    const middle = (start.x + end.x) / 2;
+    return [{ ...link, path: `M${start.x} ${start.y}C${middle} ${start.y} ${middle} ${end.y} ${end.x} ${end.y}` }];
+  });
+  const most = Math.max(rows.rule, rows.destination, isWide ? rows.client : 0);
+  return {
+    width,
+    height: top + Math.max(1, most) * pitch - (pitch - boxHeight),
+    nodes: [...placed.values()],
+    links: drawn,
+    heads: columns.flatMap((column) => {
+      const at = places[column];
+      return at ? [{ column, y: top - headHeight, ...at }] : [];
+    }),
+  };
+};
+
+/** The node that an arrow key leads to: above or below in the column, or the nearest of the next column. */
+export const neighbourOf = ({ nodes }: Drawing, id: string, key: string): string | undefined => {
+  const from = nodes.find((node) => node.id === id);
+  if (!from) return undefined;
+  const byY = (list: readonly PlacedNode[]): readonly PlacedNode[] => list.toSorted((one, other) => one.y - other.y);
+  const own = byY(nodes.filter(({ column }) => column === from.column));
+  const nearest = (list: readonly PlacedNode[]): string | undefined =>
+    list.toSorted((one, other) => Math.abs(one.y - from.y) - Math.abs(other.y - from.y))[0]?.id;
+  const beside = (step: 1 | -1): string | undefined => {
+    for (let at = columns.indexOf(from.column) + step; at >= 0 && at < columns.length; at += step) {
+      const found = nearest(nodes.filter(({ column }) => column === columns[at]));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  switch (key) {
+    case 'ArrowDown':
+      return own[own.indexOf(from) + 1]?.id;
+    case 'ArrowUp':
+      return own[own.indexOf(from) - 1]?.id;
+    case 'ArrowRight':
+      return beside(1);
+    case 'ArrowLeft':
+      return beside(-1);
+    case 'Home':
+      return own[0]?.id;
+    case 'End':
+      return own.at(-1)?.id;
+    default:
+      return undefined;
+  }
+};

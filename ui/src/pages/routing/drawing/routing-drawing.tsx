@@ -1,0 +1,152 @@
+import { type KeyboardEvent, useRef } from 'react';
+import { count, counted } from '../../../format/count.ts';
+import { useWidth } from '../../../parts/layout/use-width.ts';
+import { classNames } from '../../../parts/text/class-names.ts';
+import './routing-drawing.css';
+import { layOut, neighbourOf, type PlacedNode } from './lay-out.ts';
+import type { RoutingGraph } from './routing-graph.ts';
+
+const titles = { client: 'Clients', rule: 'Rules', stage: 'Stages', destination: 'Destinations' } as const;
+
+/** The width of a way in pixels: without traffic, and what all of it adds. */
+const thin = 1.5;
+const thickness = 5;
+
+/** The routing as a drawing. Each node can be chosen; arrow keys lead from one to the next. */
+export const RoutingDrawing = ({
+  graph,
+  chosen,
+  way,
+  aside,
+  onChoose,
+  onMove,
+}: {
+  readonly graph: RoutingGraph;
+  /** The node that is edited. */
+  readonly chosen: string | undefined;
+  /** What the tried request passes, and who is asked if that fails; absent: none was tried. */
+  readonly way?: ReadonlySet<string> | undefined;
+  readonly aside?: ReadonlySet<string> | undefined;
+  readonly onChoose: (id: string) => void;
+  /** Alt and an arrow key. */
+  readonly onMove: (id: string, by: 1 | -1) => void;
+}) => {
+  const [room, width] = useWidth();
+  const box = useRef<HTMLDivElement>(null);
+  const drawing = layOut(graph, width);
+  const first = drawing.nodes.find(({ column }) => column === 'rule')?.id;
+  const stop = drawing.nodes.some(({ id }) => id === chosen) ? chosen : first;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const id = event.target instanceof HTMLElement ? event.target.dataset.node : undefined;
+    if (id === undefined) return;
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.altKey && (by === 1 || by === -1)) {
+      event.preventDefault();
+      onMove(id, by);
+      return;
+    }
+    const next = neighbourOf(drawing, id, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    const found = [...(box.current?.querySelectorAll<HTMLElement>('[data-node]') ?? [])];
+    found.find(({ dataset }) => dataset.node === next)?.focus();
+  };
+  const isLit = (id: string): boolean => way?.has(id) === true;
+  return (
+    <div ref={room} className="routing-room">
+      {/* biome-ignore lint/a11y/useSemanticElements: the nodes are no fields */}
+      <div
+        ref={box}
+        className={classNames('routing-drawing', way && 'routing-tried')}
+        role="group"
+        aria-label="Drawing of the rules and destinations"
+        style={{ width: drawing.width, height: drawing.height }}
+        onKeyDown={onKeyDown}
+      >
+        <svg width={drawing.width} height={drawing.height} aria-hidden="true">
+          {drawing.links
+            .toSorted(
+              (one, other) => Number(isLit(one.from) && isLit(one.to)) - Number(isLit(other.from) && isLit(other.to)),
+            )
+            .map(({ from, to, path, share, isFallback }) => (
+              <path
+                key={`${from} ${to}`}
+                d={path}
+                className={classNames(
+                  isFallback && 'routing-fallback',
+                  share > 0 && 'routing-live',
+                  isLit(from) && isLit(to) && !isFallback && 'routing-way',
+                  isLit(from) && aside?.has(to) && 'routing-aside',
+                )}
+                style={{ strokeWidth: thin + thickness * share }}
+              />
+            ))}
+        </svg>
+        {drawing.heads.map(({ column, x, y, width: itsWidth }) => (
+          <span
+            key={column}
+            className="routing-head"
+            aria-hidden="true"
+            style={{ insetInlineStart: x, insetBlockStart: y, width: itsWidth }}
+          >
+            {titles[column]}
+          </span>
+        ))}
+        {drawing.nodes.map((node) => (
+          <NodeButton
+            key={node.id}
+            node={node}
+            total={graph.total}
+            isChosen={node.id === chosen}
+            isStop={node.id === stop}
+            look={isLit(node.id) ? 'routing-lit' : aside?.has(node.id) ? 'routing-next' : undefined}
+            onChoose={onChoose}
+          />
+        ))}
+      </div>
+    </div>
+  );
+};
+
+const NodeButton = ({
+  node,
+  total,
+  isChosen,
+  isStop,
+  look,
+  onChoose,
+}: {
+  readonly node: PlacedNode;
+  readonly total: number;
+  readonly isChosen: boolean;
+  readonly isStop: boolean;
+  readonly look: string | undefined;
+  readonly onChoose: (id: string) => void;
+}) => {
+  const { id, column, title, about, requests, failed, state, x, y, width, height } = node;
+  const share = total > 0 && requests > 0 ? `${count(Math.max(1, Math.round((requests * 100) / total)))} %` : '';
+  const traffic =
+    requests === 0 ? '' : `${counted(requests, 'request')}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
+  return (
+    <button
+      type="button"
+      data-node={id}
+      className={classNames('routing-node', `routing-${column}`, state && `routing-${state}`, look)}
+      style={{ insetInlineStart: x, insetBlockStart: y, width, height }}
+      tabIndex={isStop ? 0 : -1}
+      aria-pressed={isChosen}
+      title={[title, about, traffic].filter(Boolean).join('\n')}
+      onClick={() => onChoose(id)}
+    >
+      <span className="routing-title">
+        <span className="cut">{title}</span>
+        {share !== '' && (
+          <span className={classNames('routing-share', failed * 4 >= requests && failed > 0 && 'routing-failing')}>
+            {share}
+          </span>
+        )}
+      </span>
+      {column !== 'stage' && column !== 'client' && <span className="routing-about cut">{about}</span>}
+    </button>
+  );
+};

@@ -1,0 +1,112 @@
+import { useMemo } from 'react';
+import { hasFailed } from '../../api/requests/requests.ts';
+import { useFeed } from '../../api/requests/use-feed.ts';
+import { takeRequests, useRecentRequests } from '../../api/requests/use-recent-requests.ts';
+import { useForm } from '../../config/fields/form.ts';
+import { useWanted } from '../../config/fields/wanted-field.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Split } from '../../parts/layout/split.tsx';
+import { changeQuery, route } from '../../router/route.ts';
+import { useStore } from '../../state/store.ts';
+import { RoutingDrawing } from './drawing/routing-drawing.tsx';
+import { graphOf, wayOf } from './drawing/routing-graph.ts';
+import { listsOf, nodeOfField, withList } from './edit-routing.ts';
+import { NodeEditor } from './node-editor.tsx';
+import { TryRequest } from './try-request.tsx';
+import { useRoutingConfig } from './use-routing-config.ts';
+import { useTrial } from './use-trial.ts';
+
+const none: readonly never[] = [];
+
+/** The routing as a drawing: what is chosen in it is edited beside it, and what is tried is lit in it. */
+export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
+  const { change, inherited, transformers } = useForm();
+  const config = useRoutingConfig();
+  const feed = useFeed({ topics: 'requests' }, (event) => {
+    if (event.type === 'requests') takeRequests(event.data);
+  });
+  const list = useRecentRequests(feed === 'missing' ? 'poll' : 'feed').data?.requests ?? none;
+  const requests = useMemo(
+    () => list.flatMap((one) => (one.preset === preset ? [{ ...one, failed: hasFailed(one) }] : [])),
+    [list, preset],
+  );
+  const graph = useMemo(() => graphOf(config, transformers, requests), [config, transformers, requests]);
+  const trial = useTrial(preset, list);
+  const { explanation } = trial.outcome ?? {};
+  const lit = useMemo(() => explanation && wayOf(config, graph, explanation), [config, graph, explanation]);
+  const chosen = useStore(route).query.get('at') ?? undefined;
+  const choose = (id: string | undefined): void => changeQuery({ at: id ?? '' });
+  const wanted = (path: string): void => choose(nodeOfField(path) ?? chosen);
+  useWanted('Router', wanted);
+  useWanted('fallback', wanted);
+  useWanted('Pools', wanted);
+  useWanted('transformers', wanted);
+  const { rules, pools, stages } = listsOf(config);
+  const move = (id: string, by: 1 | -1): void => {
+    const [, at] = /^rule\/(\d+)$/.exec(id) ?? [];
+    const [from, to] = [Number(at), Number(at) + by];
+    const rule = at === undefined ? undefined : rules[from];
+    if (!rule || to < 0 || to >= rules.length) return;
+    const next = rules.toSpliced(from, 1).toSpliced(to, 0, rule);
+    change((before) => withList(before, 'rules', next, inherited));
+    if (chosen === id) choose(`rule/${to}`);
+  };
+  // A stage in the drawing stands for all stages of its destination; they are one list.
+  const shown = chosen?.startsWith('stages') ? 'stages' : chosen;
+  const hasModule = config.Router?.module !== undefined;
+  return (
+    <Split
+      name="routing"
+      label="What is chosen"
+      side={
+        shown !== undefined && (
+          <NodeEditor id={shown} node={graph.nodes.find(({ id }) => id === shown)} trial={trial} onChoose={choose} />
+        )
+      }
+    >
+      <div className="routing-main">
+        <div className="row">
+          <Button
+            icon="add"
+            data-path="Router.rules"
+            onClick={() => {
+              const next = [...rules, { name: '', when: {}, to: '' }];
+              change((before) => withList(before, 'rules', next, inherited));
+              choose(`rule/${rules.length}`);
+            }}
+          >
+            Add a rule
+          </Button>
+          <Button
+            icon="add"
+            data-path="Pools"
+            onClick={() => {
+              const next = [...pools, { name: '', members: [{ to: '' }] }];
+              change((before) => withList(before, 'pools', next, inherited));
+              choose(`pool/${pools.length}`);
+            }}
+          >
+            Add a pool
+          </Button>
+          <Button onClick={() => choose('stages')}>
+            {stages.length === 0 ? 'Stages' : `Stages (${stages.length})`}
+          </Button>
+          {!hasModule && (
+            <Button look="quiet" onClick={() => choose('module')}>
+              Router module
+            </Button>
+          )}
+        </div>
+        <RoutingDrawing
+          graph={graph}
+          chosen={chosen}
+          way={lit?.way}
+          aside={lit?.aside}
+          onChoose={(id) => choose(id === chosen ? undefined : id)}
+          onMove={move}
+        />
+        <TryRequest trial={trial} />
+      </div>
+    </Split>
+  );
+};

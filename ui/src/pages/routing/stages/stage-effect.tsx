@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import { Button } from '../../../parts/controls/button.tsx';
+import { Notice } from '../../../parts/layout/notice.tsx';
+import { diffValues } from '../../request/diff-values.ts';
+import { DiffView } from '../../request/diff-view.tsx';
+import type { Trial } from '../use-trial.ts';
+
+/** What a stage of the draft does to the last captured request, or to what is tried. */
+export const StageEffect = ({ at, trial }: { readonly at: number; readonly trial: Trial }) => {
+  const { outcome, busy } = trial;
+  const { stages, relays } = outcome?.explanation ?? {};
+  const step = stages?.find(({ entry }) => entry === `transformers[${at}]`);
+  const rows = useMemo(() => step && diffValues(step.before, step.after), [step]);
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        <Button icon="play" busy={busy} onClick={trial.takeCaptured}>
+          Show on last request
+        </Button>
+      </div>
+      {outcome?.error !== undefined && <Notice kind="failed">{outcome.error}</Notice>}
+      {rows && <DiffView label="Before and after" rows={rows} />}
+      {stages && !step && (
+        <p className="soft">
+          {relays?.request
+            ? 'The tried request passes through unchanged: no stage runs on it.'
+            : 'The tried request does not pass this stage: it goes to another destination, or the stage works on answers alone.'}
+        </p>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,15 @@
+/** A custom transformer to begin with: an option, the request, and the events of its answer. */
+export const starterModule = `import { Type, transformer } from 'junctor/transformer';
+
+/** Puts a sentence in front of the system prompt. */
+export default transformer({
+  name: 'my-stage',
+  options: Type.Object({
+    sentence: Type.String({ default: 'Answer in one paragraph.', description: 'Said first.' }),
+  }),
+  request: (request, { sentence }) => ({
+    ...request,
+    system: [{ type: 'text', text: sentence }, ...request.system],
+  }),
+});
+`;
