@@ -75,6 +75,11 @@ export const pages: readonly PageEntry[] = [
     title: 'Logs',
     load: async () => (await later()).Logs,
   },
+  {
+    name: 'guide',
+    title: 'Getting started',
+    load: async () => (await later()).GettingStarted,
+  },
   { name: 'styles', title: 'Styles', load: async () => (await later()).Styles },
 ];
 

@@ -1,3 +1,4 @@
+export { GettingStarted } from './guide/getting-started.tsx';
 export { Clients } from './clients/clients.tsx';
 export { Logs } from './logs/logs.tsx';
 export { Playground } from './playground/playground.tsx';

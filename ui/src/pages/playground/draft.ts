@@ -11,14 +11,14 @@ export const targets: readonly Target[] = [...protocols, 'all'];
 /** The page's input. */
 export interface PlaygroundDraft {
   readonly target: Target;
-  /** The model that was picked; by default, the rules choose it. */
+  /** The model that was picked; empty: the rules choose it. */
   readonly model: string | undefined;
   readonly prompt: Omit<Prompt, 'model'>;
   /** Edited bodies; they replace the form's. */
   readonly bodies: Partial<Readonly<Record<Protocol, string>>>;
   readonly capture: boolean;
-  /** A second model that gets the same request. */
-  readonly secondModel?: string | undefined;
+  /** Further models that get the same request. */
+  readonly others?: readonly string[] | undefined;
 }
 
 /** The input on the first visit. */
@@ -57,7 +57,7 @@ export const isDraft = (value: unknown): value is PlaygroundDraft =>
   isJsonObject(value.bodies) &&
   Object.entries(value.bodies).every(([target, text]) => isTarget(target) && typeof text === 'string') &&
   typeof value.capture === 'boolean' &&
-  isOptional('string', value.secondModel);
+  (value.others === undefined || (Array.isArray(value.others) && value.others.every((one) => typeof one === 'string')));
 
 /** Whether a kept value is a list of sent prompts. */
 export const isSentList = (value: unknown): value is readonly SentPrompt[] =>

@@ -3,7 +3,6 @@ import { Tabs } from '../../parts/controls/tabs.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
 import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery } from '../../router/route.ts';
 import type { Turn } from '../../stream/conversation.ts';
@@ -38,20 +37,15 @@ export const Playground = ({ query }: PageProps) => {
   }, [running]);
   return (
     <>
-      <PageBar
-        title="Playground"
-        about="Send a prompt in any of the three client protocols and inspect the response."
-      />
+      <PageBar title="Playground" about="A prompt in any of the three client protocols, and its answers" />
       {error && <Notice kind="failed">{error}</Notice>}
-      <div className={state.target === 'all' || shown.length > 1 ? 'playground-stacked' : 'playground'}>
+      <div className="playground">
         <PromptPanel state={state} running={running} onStop={stop} />
         <div ref={answers} className="playground-answers">
           {shown.length === 0 ? (
-            <Panel title="Response">
-              <Empty title="Nothing sent yet">
-                The response appears here as it arrives: rendered, as raw events with timing, and with its headers.
-              </Empty>
-            </Panel>
+            <Empty title="Nothing sent yet">
+              The answer appears here as it arrives: rendered, as events with their times, and with its headers.
+            </Empty>
           ) : (
             <RunList list={shown} recorded={recorded} onForget={forget} onContinue={state.goOn} />
           )}

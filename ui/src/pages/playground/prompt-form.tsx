@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import { protocolTitles } from '../../api/protocols.ts';
 import { routedName } from '../../config/rules.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { CheckField, NumberField, TextArea } from '../../parts/controls/field.tsx';
+import { FilterChips } from '../../parts/controls/filter-chips.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { PictureField } from './picture-field.tsx';
@@ -37,7 +39,7 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
           <TextArea
             className="prompt-text"
             label="User message"
-            rows={5}
+            rows={6}
             value={prompt.text}
             onChange={(text) => changePrompt({ text })}
           />
@@ -54,28 +56,30 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
               onChange={(thinking) => changePrompt({ thinking })}
             />
           </div>
-          <NumberField
-            label="Max output tokens"
-            min={1}
-            step={1}
-            value={prompt.maxTokens}
-            onChange={(maxTokens) => changePrompt({ maxTokens })}
-          />
-          <NumberField
-            label="Temperature"
-            inputMode="decimal"
-            min={0}
-            step={0.1}
-            value={prompt.temperature}
-            onChange={(temperature) => changePrompt({ temperature })}
-          />
-          <ComboField
-            label="Reasoning effort"
-            value={prompt.effort ?? ''}
-            onChange={(effort) => changePrompt({ effort })}
-            options={efforts}
-            placeholder="not set"
-          />
+          <div className="prompt-numbers">
+            <NumberField
+              label="Max output tokens"
+              min={1}
+              step={1}
+              value={prompt.maxTokens}
+              onChange={(maxTokens) => changePrompt({ maxTokens })}
+            />
+            <NumberField
+              label="Temperature"
+              inputMode="decimal"
+              min={0}
+              step={0.1}
+              value={prompt.temperature}
+              onChange={(temperature) => changePrompt({ temperature })}
+            />
+            <ComboField
+              label="Reasoning effort"
+              value={prompt.effort ?? ''}
+              onChange={(effort) => changePrompt({ effort })}
+              options={efforts}
+              placeholder="not set"
+            />
+          </div>
           <PictureField picture={picture} onChange={setPicture} />
         </>
       )}
@@ -87,15 +91,19 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
 const efforts = ['low', 'medium', 'high'].map((value) => ({ value }));
 
 const ModelFields = ({
-  state: { target, model, secondModel, models, setModel, setSecondModel },
+  state: { target, model, others, models, setModel, setOthers },
 }: {
   readonly state: PromptState;
 }) => {
-  const listed = (models.data ?? []).map(({ id, owned_by: owner }) => ({
+  const [typed, setTyped] = useState('');
+  const options = (models.data ?? []).map(({ id, owned_by: owner }) => ({
     value: id,
     ...(owner !== undefined && { note: owner }),
   }));
-  const options = [{ value: routedName, note: 'Chosen by the rules' }, ...listed];
+  const add = (name: string): void => {
+    if (name !== '' && !others.includes(name)) setOthers([...others, name]);
+    setTyped('');
+  };
   return (
     <>
       <ComboField
@@ -104,16 +112,26 @@ const ModelFields = ({
         onChange={setModel}
         options={options}
         error={models.error}
-        hint={`provider,model goes to exactly that model; any other name, such as ${routedName}, is routed by the rules.`}
+        placeholder="Let the rules decide"
       />
       {target !== 'all' && (
-        <ComboField
-          label="Compare with"
-          value={secondModel}
-          onChange={setSecondModel}
-          options={options}
-          placeholder="a second model"
-        />
+        <div className="stack-tight">
+          <ComboField
+            label="Compare with"
+            value={typed}
+            onChange={(text) => (options.some(({ value }) => value === text) ? add(text) : setTyped(text))}
+            onEnter={() => add(typed.trim())}
+            options={[{ value: routedName, note: 'chosen by the rules' }, ...options]}
+            placeholder="Another model"
+          />
+          {others.length > 0 && (
+            <FilterChips
+              label="Compared models"
+              chips={others.map((name) => ({ key: name, label: name, on: true }))}
+              onToggle={(name) => setOthers(others.filter((one) => one !== name))}
+            />
+          )}
+        </div>
       )}
     </>
   );

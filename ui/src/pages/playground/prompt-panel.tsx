@@ -4,7 +4,6 @@ import { Button } from '../../parts/controls/button.tsx';
 import { CheckField } from '../../parts/controls/field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Tabs } from '../../parts/controls/tabs.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
 import { BodyEditor } from './body-editor.tsx';
 import { composeBody } from './compose-body.ts';
 import { type Target, targets } from './draft.ts';
@@ -22,32 +21,27 @@ interface PromptPanelProps {
 export const PromptPanel = (props: PromptPanelProps) => {
   const { target, sent, setTarget, send, pick } = props.state;
   return (
-    <Panel
-      title="Prompt"
-      className="prompt"
-      actions={
-        <Segmented
-          label="Protocol"
-          value={target}
-          onChange={setTarget}
-          options={targets.map((one) => ({ value: one, label: targetTitle(one) }))}
-        />
-      }
-    >
+    <section className="prompt" aria-label="Prompt">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys from every field inside */}
       <div
-        className="stack"
+        className="stack-tight"
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
           send();
         }}
       >
+        <Segmented
+          label="Protocol"
+          value={target}
+          onChange={setTarget}
+          options={targets.map((one) => ({ value: one, label: targetTitle(one) }))}
+        />
         <RequestFields state={props.state} />
         <SendRow {...props} />
         <SentPrompts list={sent} onPick={pick} />
       </div>
-    </Panel>
+    </section>
   );
 };
 
@@ -98,7 +92,7 @@ const SendRow = ({ state, running, onStop }: PromptPanelProps) => {
         </Button>
       )}
       <CheckField
-        label="Record trace"
+        label="Capture"
         title="Each stage can be inspected afterwards"
         checked={capture}
         onChange={setCapture}

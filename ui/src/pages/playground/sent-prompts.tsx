@@ -12,7 +12,7 @@ export const SentPrompts = ({
 }) =>
   list.length === 0 ? null : (
     <details className="sent">
-      <summary>History ({list.length})</summary>
+      <summary>Sent before ({list.length})</summary>
       <ol className="sent-list">
         {list.map((sent) => (
           <li key={sent.at}>

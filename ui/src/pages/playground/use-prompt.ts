@@ -1,10 +1,9 @@
 import { useCallback, useState } from 'react';
-import { useConfig } from '../../api/config/config-store.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, parseObject } from '../../api/json.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { hasDefault, routedName } from '../../config/rules.ts';
+import { routedName } from '../../config/rules.ts';
 import { toast } from '../../shell/toast.ts';
 import type { Turn } from '../../stream/conversation.ts';
 import { convertBody } from '../../stream/convert-body.ts';
@@ -34,11 +33,8 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
   const [picture, setPicture] = useState<Picture>();
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
 
-  const { target, bodies, capture, secondModel = '' } = draft;
-  const { config } = useConfig();
-  // Without a default route, the rules leave most requests without a model.
-  const usual = config && !hasDefault(config) ? (models.data?.[0]?.id ?? '') : routedName;
-  const prompt: Prompt = { ...draft.prompt, model: draft.model ?? usual };
+  const { target, bodies, capture, others = [] } = draft;
+  const prompt: Prompt = { ...draft.prompt, model: draft.model || routedName };
   const asked = protocolsOf(target);
   const edited = asked.filter((protocol) => bodies[protocol] !== undefined);
   const bodyFor = (protocol: Protocol): Json | undefined => {
@@ -52,8 +48,8 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
     target,
     prompt,
     /** The model that is asked for: the form's, or that of the edited body. */
-    model: firstEdited === undefined ? prompt.model : modelIn(bodyFor(firstEdited)),
-    secondModel,
+    model: firstEdited === undefined ? (draft.model ?? '') : modelIn(bodyFor(firstEdited)),
+    others,
     picture,
     models,
     capture,
@@ -66,7 +62,7 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
     /** Why the prompt can't be sent. */
     problem,
     setPicture,
-    setSecondModel: (next: string): void => changeDraft((before) => ({ ...before, secondModel: next })),
+    setOthers: (next: readonly string[]): void => changeDraft((before) => ({ ...before, others: next })),
     /** An edited body goes along, converted where there is none in the other protocol. */
     setTarget: (next: Target): void => {
       const converted = convertedFor(draft, next);
@@ -90,7 +86,9 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
         model,
         bodies: {
           ...before.bodies,
-          ...Object.fromEntries(edited.map((protocol) => [protocol, withModel(before.bodies[protocol] ?? '', model)])),
+          ...Object.fromEntries(
+            edited.map((protocol) => [protocol, withModel(before.bodies[protocol] ?? '', model || routedName)]),
+          ),
         },
       })),
     /** Replaces the form's body for a protocol. */
@@ -115,7 +113,7 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
       const turns = turnsOf(prompt, picture);
       start(
         asked.flatMap((protocol) => {
-          const jobs = jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? '' : secondModel);
+          const jobs = jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? [] : others);
           return bodies[protocol] === undefined ? jobs.map((job) => ({ ...job, turns })) : jobs;
         }),
         capture,
@@ -149,7 +147,6 @@ const problemOf = (
 ): string | undefined => {
   if (bodies.includes(undefined)) return 'The body is not valid JSON yet.';
   if (!usesForm) return undefined;
-  if (prompt.model === '') return 'Select a model first.';
   if (prompt.text.trim() === '' && !picture && !hasResult(prompt)) return 'Write a message first.';
   return prompt.maxTokens !== undefined && !(Number.isInteger(prompt.maxTokens) && prompt.maxTokens > 0)
     ? 'Max output tokens must be a whole number of at least 1.'
@@ -180,13 +177,15 @@ const convertedFor = ({ target, bodies }: PlaygroundDraft, next: Target): Readon
   return new Map(missing.map((protocol) => [protocol, textOf(convertBody(body, from, protocol))]));
 };
 
-/** A request, and the same to a second model if there is one. */
-const jobsFor = (protocol: Protocol, body: Json, second: string): readonly Job[] => {
+/** A request, and the same to other models if there are any. */
+const jobsFor = (protocol: Protocol, body: Json, others: readonly string[]): readonly Job[] => {
   const title = protocolTitles[protocol];
   const first = modelIn(body);
-  if (second === '' || second === first || !isJsonObject(body)) return [{ title, protocol, body }];
-  return [
-    { title: `${title}: ${first}`, protocol, body },
-    { title: `${title}: ${second}`, protocol, body: { ...body, model: second } },
-  ];
+  const models = [...new Set([first, ...others])];
+  if (models.length === 1 || !isJsonObject(body)) return [{ title, protocol, body }];
+  return models.map((model) => ({
+    title: `${title}: ${model === routedName ? 'by the rules' : model}`,
+    protocol,
+    body: { ...body, model },
+  }));
 };

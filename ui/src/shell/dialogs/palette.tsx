@@ -114,7 +114,9 @@ const useCommands = (): readonly Command[] => {
   const requests = useRecentRequests().data?.requests ?? [];
   return [
     ...pages.flatMap(({ name, title, link }): readonly Command[] =>
-      link ? [{ kind: 'Page', title, note: `g ${link.key}`, run: () => navigate(href(`/${name}`)) }] : [],
+      link || name === 'guide'
+        ? [{ kind: 'Page', title, note: link && `g ${link.key}`, run: () => navigate(href(`/${name}`)) }]
+        : [],
     ),
     ...keys
       .filter((key) => !key.keys.startsWith('g ') && key.keys !== 'Ctrl+k')

@@ -8,8 +8,8 @@ import type { Turn } from '../../../stream/conversation.ts';
 import { AnswerView } from '../answer-view.tsx';
 import type { Run } from './run.ts';
 import { RunEvents } from './run-events.tsx';
+import { RunFigures } from './run-figures.tsx';
 import { RunHeaders } from './run-headers.tsx';
-import { RunTiming } from './run-timing.tsx';
 
 type View = 'answer' | 'raw' | 'headers';
 
@@ -43,7 +43,7 @@ export const RunView = ({
         </>
       }
     >
-      <RunTiming run={run} />
+      <RunFigures run={run} />
       {error !== undefined && (
         <Notice
           kind="failed"
