@@ -71,14 +71,13 @@ const offsets = (page: Page): Promise<readonly number[]> =>
   })()`);
 
 for (const [hash, label, isBelow] of [
-  ['/routing', 'Request body', true],
-  ['/presets/cheap', 'Request body', true],
-  ['/presets/cheap?view=json', 'Manifest of the preset cheap', false],
+  ['/routing', 'Request body', false],
   ['/settings?tab=file', 'config.json', false],
 ] as const) {
   browserTest(`${hash}: line numbers stand beside their lines at first view, above and below the fold`, async (t) => {
     const { page, complaints } = await open(hash);
     const editor = page.getByRole('textbox', { name: label });
+    if (label === 'Request body') await page.getByText(label, { exact: true }).click();
     await editor.waitFor();
     t.is(
       await page.evaluate(`document.querySelector('.json-editor').getBoundingClientRect().top > innerHeight`),
@@ -117,8 +116,8 @@ const isClear = `() => {
 }`;
 
 browserTest('a long list of suggestions shows whole rows, and how many more there are', async (t) => {
-  const { page, complaints } = await open('/routing');
-  await page.getByRole('combobox', { name: 'Image: destination' }).click();
+  const { page, complaints } = await open('/routing?at=scenario%2Fimage');
+  await page.getByRole('combobox', { name: 'Destination', exact: true }).click();
   const list = page.getByRole('listbox', { name: 'Suggestions' });
   await list.getByText('15 more: type to narrow the list.').waitFor();
   const cut: number = await page.evaluate(`(() => {
@@ -168,9 +167,9 @@ browserTest('on a phone, each control is on the page and large enough for a fing
     ['/usage', 'Download CSV'],
     ['/logs', 'app.log'],
     ['/providers', 'Add a provider'],
-    ['/routing', 'Scenarios'],
-    ['/transformers', 'Add a transformer'],
-    ['/presets', 'No presets yet'],
+    ['/routing', 'Try a request'],
+    ['/routing?at=stages', 'Add a transformer'],
+    ['/routing?preset=new', 'Not created yet'],
     ['/settings', 'Listening'],
     ['/settings?tab=service', 'Running since'],
     ['/clients', 'Set up a tool'],
@@ -189,8 +188,8 @@ browserTest('on a phone, each control is on the page and large enough for a fing
 });
 
 browserTest('a message lies on no heading, no button of a row and not on the bar that saves', async (t) => {
-  const { page, complaints } = await open('/routing');
-  const field = page.getByRole('combobox', { name: 'Default: destination' });
+  const { page, complaints } = await open('/routing?at=scenario%2Fdefault');
+  const field = page.getByRole('combobox', { name: 'Destination', exact: true });
   await field.fill('many,model-1');
   const bar = page.getByRole('region', { name: 'Unsaved changes' });
   await bar.getByRole('button', { name: 'Save' }).click();
@@ -280,9 +279,8 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
     ['/sessions', 'Last used'],
     ['/usage', 'Requests'],
     ['/providers', 'Add a provider'],
-    ['/routing', 'Scenarios'],
-    ['/presets', preset],
-    ['/clients', 'Revoke'],
+      ['/routing?at=scenario%2Fdefault', 'Destination, then fallbacks'],
+      ['/clients', 'Revoke'],
   ] as const) {
     await page.goto(`${long.baseUrl}/ui#${hash}`);
     await page
@@ -356,7 +354,8 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
     ['/usage', 'the usage', /No requests in this time|Duration, p95/],
     ['/logs', 'the list of log files', 'app.log'],
     ['/providers', 'the configuration', 'Add a provider'],
-    ['/presets', 'the presets', 'No presets yet'],
+    ['/routing', 'the configuration', 'Try a request'],
+    ['/routing?preset=new', 'the preset', 'Try a request'],
     ['/settings?tab=service', 'the configuration', 'Running since'],
   ] as const) {
     const { page } = await open('/playground');

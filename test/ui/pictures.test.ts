@@ -152,7 +152,9 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     'dark',
     async () => {
       const page = await open(still, '/routing');
-      await page.getByRole('heading', { name: 'Long context' }).waitFor();
+      await page.getByRole('button', { name: /^Default/ }).click();
+      await page.getByLabel('Sample').selectOption({ label: 'Background task' });
+      await page.locator('.routing-lit').first().waitFor();
       return page;
     },
   ],
@@ -160,8 +162,8 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     'transformers',
     'light',
     async () => {
-      const page = await open(still, '/transformers');
-      await page.getByText('maxtoken').first().click();
+      const page = await open(still, '/routing?at=stages');
+      await page.getByRole('list', { name: 'Transformers' }).getByText('maxtoken').first().click();
       await page.getByText('max_tokens').first().waitFor();
       return page;
     },

@@ -126,7 +126,7 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
   await page.getByRole('tab', { name: 'Steps' }).waitFor();
   await page.goBack();
   t.is(await page.getByLabel('User message').inputValue(), 'Why?', 'the draft is still there');
-  await page.getByText('History (6)').click();
+  await page.getByText('Sent before (6)').click();
   t.deepEqual(complaints, []);
 });
 
@@ -231,8 +231,8 @@ browserTest('a stream is stopped; an upstream’s error and an incomplete stream
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   const run = runOf(page, 'Messages');
   await run.getByText('word 3').waitFor();
-  await page.getByRole('link', { name: 'Presets', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: 'Presets' }).waitFor();
+  await page.getByRole('link', { name: 'Routing', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Routing' }).waitFor();
   await page.goBack();
   await run.getByText('word 3').waitFor();
   await run.getByText('receiving', { exact: true }).waitFor();

@@ -125,12 +125,20 @@ const save = async (page: Page): Promise<void> => {
   await page.getByText('The configuration was saved and is in use.').last().waitFor();
 };
 
+/** Chooses a node of the drawing of the routing, which opens its editor. */
+const choose = (page: Page, name: string): Promise<void> =>
+  page
+    .getByRole('group', { name: 'Drawing of the rules and destinations' })
+    .getByRole('button', { name: new RegExp(`^${name}`) })
+    .first()
+    .click();
+
 const pages = [
   ['providers', '/providers', 'first'],
   ['routing', '/routing', 'Long context'],
-  ['transformers', '/transformers', 'maxtoken'],
-  ['presets', '/presets', 'cheap'],
-  ['preset', '/presets/cheap', 'Compared with config.json'],
+  ['routing of a rule', '/routing?at=scenario%2FlongContext', 'Threshold'],
+  ['stages', '/routing?at=stages', 'maxtoken'],
+  ['preset', '/routing?preset=cheap&at=scenario%2Fdefault', 'Preset cheap'],
   ['settings', '/settings', 'Listening'],
   ['settings-file', '/settings?tab=file', 'config.json'],
   ['settings-backups', '/settings?tab=backups', 'Backups'],
@@ -305,15 +313,22 @@ const text = async (page: Page): Promise<string> => {
 
 browserTest('fallbacks are an ordered list, and the dry run lists them', async (t) => {
   await on(t, '/routing', async (page) => {
-    const add = page.getByRole('button', { name: 'Add a fallback to Default' });
+    await choose(page, 'Default');
+    const add = page.getByRole('button', { name: 'Add a fallback' });
     await add.click();
-    await page.getByRole('combobox', { name: 'Default: fallback 1' }).fill('second,other');
+    await page.getByRole('combobox', { name: 'Fallback 1' }).fill('second,other');
+    await page.keyboard.press('Tab');
     await add.click();
-    await page.getByRole('combobox', { name: 'Default: fallback 2' }).fill('first,small');
+    await page.getByRole('combobox', { name: 'Fallback 2' }).fill('first,large');
+    await page.getByText('first,large comes twice').waitFor();
+    await page.getByRole('combobox', { name: 'Fallback 2' }).fill('first,small');
+    await page.getByText('comes twice').waitFor({ state: 'detached' });
+    await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Move first,small up' }).click();
     await save(page);
     t.like((await onDisk()).Router, { fallback: { default: ['first,small', 'second,other'] } });
-    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('button', { name: 'Try', exact: true }).click();
+    await page.getByText('Step by step').click();
     const steps = page.getByRole('list', { name: 'Dry run result' });
     await steps.getByText('Fallbacks').waitFor();
     t.deepEqual(await steps.locator('ol strong').allTextContents(), ['first,small', 'second,other']);
@@ -349,13 +364,16 @@ browserTest('a pool is added, named by a route and renamed; the dry run shows it
     await page.getByRole('combobox', { name: 'Member 2: destination' }).fill('second,other');
     await page.getByLabel('Member 2: only for these models').fill('*haiku*, small');
     t.deepEqual(await violations(page), []);
-    const route = page.getByRole('combobox', { name: 'Image: destination' });
+    await choose(page, 'Image');
+    const route = page.getByRole('combobox', { name: 'Destination', exact: true });
     await route.fill('bot');
     await route.press('ArrowDown');
     await route.press('Enter');
     t.is(await route.inputValue(), 'both');
+    await choose(page, 'both');
     await name.fill('pair');
     await name.press('Tab');
+    await choose(page, 'Image');
     t.is(await route.inputValue(), 'pair');
     await save(page);
     const { Pools, Router } = await onDisk();
@@ -370,23 +388,18 @@ browserTest('a pool is added, named by a route and renamed; the dry run shows it
       },
     ]);
     t.like(Router, { routes: { image: 'pair' } });
+    await page.getByLabel('Sample').selectOption({ label: 'Image' });
+    await page.getByText('Step by step').click();
+    const members = page.getByRole('list', { name: 'Members' }).filter({ hasText: 'second,other' });
+    await members.getByText('chosen').waitFor();
+    t.deepEqual(
+      await page.locator('.routing-lit .routing-title > .cut').allTextContents(),
+      ['Messages', 'Image', '2 stages', 'pair', 'large'],
+      'the way of the request is lit',
+    );
     await page.setViewportSize({ width: 390, height: 844 });
     t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.getByLabel('Sample').selectOption({ label: 'Image' });
-    await page.getByRole('button', { name: 'Explain' }).click();
-    const members = page.getByRole('list', { name: 'Members' }).filter({ hasText: 'second,other' });
-    await members.getByText('chosen').waitFor();
-
-    await page.goto(`${gateway.baseUrl}/ui#/`);
-    const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
-    await drawing.getByText('pool, sticky').waitFor();
-    await drawing.getByText('first · default, image, pool pair').waitFor();
-    t.is(
-      await drawing.locator('.react-flow__edge').count(),
-      10,
-      'three protocols, four ends, a pool and its two members',
-    );
     await put(({ Pools: _, Router, ...config }) => ({
       ...config,
       Router: { ...Object(Router), routes: { ...Object(Object(Router).routes), image: '' } },
@@ -623,7 +636,7 @@ browserTest('facts about a model are set in fields, and a model without any is a
 });
 
 browserTest('transformers: options by schema, order by keyboard and by dragging', async (t) => {
-  await on(t, '/transformers', async (page) => {
+  await on(t, '/routing?at=stages', async (page) => {
     await page
       .getByRole('list', { name: 'Transformers' })
       .getByRole('button', { name: /^maxtoken/ })
@@ -646,7 +659,7 @@ browserTest('transformers: options by schema, order by keyboard and by dragging'
 
 browserTest('an invalid edit can not be saved, and its field shows why', async (t) => {
   const before = await onDisk();
-  await on(t, '/transformers', async (page) => {
+  await on(t, '/routing?at=stages', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
     await page
       .getByRole('list', { name: 'Transformers' })
@@ -669,7 +682,7 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
     await page.getByText('Must be a URL (http or https).').waitFor();
     // From one problem to the field of the other, on another page.
     await bar.getByRole('button', { name: 'transformers[1].options.max_tokens' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Transformers' }).waitFor();
+    await page.getByRole('heading', { level: 2, name: 'Stages' }).waitFor();
     await page.waitForFunction('document.activeElement.dataset.path === "transformers[1].options.max_tokens"');
     await bar.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
@@ -770,9 +783,9 @@ browserTest('a vendor keeps its format at another base URL', async (t) => {
 
 browserTest('a missing module is an error at its field, and can not be saved', async (t) => {
   const before = await onDisk();
-  await on(t, '/transformers', async (page) => {
+  await on(t, '/routing?at=stages', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
-    await page.getByRole('button', { name: 'Custom module' }).click();
+    await page.getByLabel('Add a transformer').selectOption('module');
     const field = page.getByLabel('Module').last();
     await field.fill('nope.ts');
     await bar.getByRole('button', { name: 'transformers[3].path' }).waitFor();
@@ -786,9 +799,9 @@ browserTest('a missing module is an error at its field, and can not be saved', a
 
 browserTest('a module whose options are missing is an error at its option, and can not be saved', async (t) => {
   const before = await onDisk();
-  await on(t, '/transformers', async (page) => {
+  await on(t, '/routing?at=stages', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
-    await page.getByRole('button', { name: 'Custom module' }).click();
+    await page.getByLabel('Add a transformer').selectOption('module');
     await page.getByLabel('Module').last().fill('strict.ts');
     await bar.getByRole('button', { name: 'transformers[3].options.word' }).waitFor();
     t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
@@ -858,18 +871,19 @@ browserTest(
 
 browserTest('unsaved changes survive a reload, and malformed text survives other pages', async (t) => {
   await on(t, '/routing', async (page) => {
-    await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
+    await choose(page, 'Default');
+    await page.getByRole('combobox', { name: 'Destination', exact: true }).fill('first,small');
     await page.getByText('Unsaved changes').waitFor();
     await page.reload();
     await page.getByText('Unsaved changes restored').waitFor();
-    t.is(await page.getByRole('combobox', { name: 'Default: destination' }).inputValue(), 'first,small');
+    t.is(await page.getByRole('combobox', { name: 'Destination', exact: true }).inputValue(), 'first,small');
 
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
     await replaceText(page.getByRole('textbox', { name: 'config.json' }), '{ "PORT": ');
     await page.getByText('is not valid JSON yet').first().waitFor();
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
 
-    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
     await page.getByRole('link', { name: 'Unsaved changes to the configuration' }).click();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
@@ -884,9 +898,9 @@ browserTest(
   async (t) => {
     await on(
       t,
-      '/routing',
+      '/routing?at=scenario%2Fdefault',
       async (page) => {
-        const field = page.getByRole('combobox', { name: 'Default: destination' });
+        const field = page.getByRole('combobox', { name: 'Destination', exact: true });
         await field.fill('first,small');
         await put((config) => ({ ...config, LOG_LEVEL: 'error' }));
         await save(page);
@@ -932,62 +946,70 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
     });
-  await on(t, '/presets', async (page) => {
+  await on(t, '/routing', async (page) => {
     await page.getByRole('button', { name: 'New preset' }).click();
     await page.getByLabel('Name', { exact: true }).fill('no spaces');
     await page.getByText('Use letters, digits').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('fresh');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('JSON', { exact: true }).click();
+    await page.getByRole('button', { name: 'Address and JSON' }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
     await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
     await page.getByText('unknown provider "nobody"').first().waitFor();
+    t.deepEqual(await violations(page), []);
+    await page.keyboard.press('Escape');
     t.true(await page.getByRole('button', { name: 'Create' }).isDisabled());
-    await replaceText(editor, '{ "Router": { "default": "first,small" } }');
+    await choose(page, 'Default');
+    const route = page.getByRole('combobox', { name: 'Destination', exact: true });
+    await route.fill('first,small');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('The preset fresh was saved.').waitFor();
     t.is((await ask()).headers.get('x-junctor-route')?.split(';')[0], 'first,small');
 
-    await page.getByText('Form', { exact: true }).click();
-    t.is(
-      await page.getByRole('combobox', { name: 'Background: destination' }).getAttribute('placeholder'),
-      'As configured: first,small',
-    );
-    const route = page.getByRole('combobox', { name: 'Default: destination' });
+    await choose(page, 'Background');
+    t.is(await route.getAttribute('placeholder'), 'As in the base: first,small');
+    await choose(page, 'Default');
     await route.fill('nobody,none');
-    await page.locator('.rule .field-error', { hasText: 'nknown provider' }).waitFor();
+    await page.locator('.field-error', { hasText: 'nknown provider' }).waitFor();
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
     await route.fill('first,lar');
     await route.press('ArrowDown');
     await route.press('Enter');
-    await page.getByRole('button', { name: 'Add a fallback to Default' }).click();
-    await page.getByRole('combobox', { name: 'Default: fallback 1' }).fill('first,small');
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await page.getByRole('list', { name: 'Dry run result' }).getByText('first,large').first().waitFor();
+    await page.getByRole('button', { name: 'Add a fallback' }).click();
+    await page.getByRole('combobox', { name: 'Fallback 1' }).fill('first,small');
+    await page.getByRole('button', { name: 'Try', exact: true }).click();
+    await page.getByRole('region', { name: 'Try a request' }).getByText('first,large').first().waitFor();
     t.deepEqual(await violations(page), []);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     // The first save's message may still be there, so the file tells.
-    const manifest = async () => JSON.parse(await readFile(join(gateway.home, 'presets/fresh/manifest.json'), 'utf8'));
+    const manifest = async (name = 'fresh') =>
+      JSON.parse(await readFile(join(gateway.home, `presets/${name}/manifest.json`), 'utf8'));
     await until(async () => (await manifest()).Router.default === 'first,large');
     t.deepEqual(await manifest(), { Router: { default: 'first,large', fallback: { default: ['first,small'] } } });
     t.is((await ask()).headers.get('x-junctor-route')?.split(';')[0], 'first,large');
+    await page.getByRole('button', { name: 'Address and JSON' }).click();
     await page.getByRole('link', { name: 'Set up a client for this preset' }).click();
     await page.getByText(`ANTHROPIC_BASE_URL=${baseUrl}/preset/fresh`).first().waitFor();
     await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/^first, large replied: All clear/).waitFor();
     await page.goBack();
 
-    await page.getByRole('link', { name: 'All presets' }).click();
-    await page.getByRole('button', { name: 'Delete fresh' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The preset fresh was removed.').waitFor();
+    await page.getByRole('button', { name: 'Rename fresh' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('newer');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Preset newer: what it leaves out').waitFor();
     t.is((await ask()).status, 404);
+    t.like(await manifest('newer'), { Router: { default: 'first,large' } });
+    await page.getByRole('button', { name: 'Delete newer' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The preset newer was removed.').waitFor();
+    await page.getByText('Which model serves a request').waitFor();
   });
 });
 
 browserTest('a saved change is shown although another process still has the old configuration', async (t) => {
-  await on(t, '/routing', async (page) => {
-    const field = page.getByRole('combobox', { name: 'Background: destination' });
+  await on(t, '/routing?at=scenario%2Fbackground', async (page) => {
+    const field = page.getByRole('combobox', { name: 'Destination', exact: true });
     await field.fill('second,other');
     const old = await page.request.get(`${gateway.baseUrl}/api/config?secrets=hidden`);
     const [body, headers] = [await old.body(), old.headers()];

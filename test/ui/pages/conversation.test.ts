@@ -253,7 +253,7 @@ browserTest('a recorded request is edited and sent again, to another model and i
   await openRequest(page, await send('messages', bodies.messages(true)));
   await page.getByRole('link', { name: 'Open in playground' }).click();
   await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
-  const recorded = page.getByRole('region', { name: 'Recorded: box,small' });
+  const recorded = page.getByRole('region', { name: 'Captured: box,small' });
   await recorded.getByText('Signal A').waitFor();
   t.is(await page.evaluate('window.location.hash'), '#/playground', 'a reload keeps edits');
 
@@ -261,7 +261,7 @@ browserTest('a recorded request is edited and sent again, to another model and i
   const sentBodies = () => upstream.requests.slice(before).map(({ text }) => JSON.parse(text));
   await page.getByLabel('Model', { exact: true }).fill('box,large');
   await page.getByLabel('Compare with').fill('box,small');
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   for (const title of ['Messages: box,large', 'Messages: box,small']) {
     await page.getByRole('region', { name: title }).getByText('done', { exact: true }).waitFor();
@@ -296,11 +296,11 @@ browserTest('a recorded request is edited and sent again, to another model and i
   }
   await page.getByRole('button', { name: 'Use the form instead' }).click();
   await page.getByLabel('User message').waitFor();
-  await tabs.getByRole('tab', { name: /^Recorded/ }).click();
+  await tabs.getByRole('tab', { name: /^Captured/ }).click();
   await recorded.getByRole('button', { name: 'Remove' }).click();
   await recorded.waitFor({ state: 'detached' });
 
   await page.evaluate(`window.location.hash = '#/playground?from=${await send('chat', bodies.chat(false), false)}'`);
-  await page.getByText('The recording does not hold the whole request, so it cannot be sent again.').waitFor();
+  await page.getByText('The capture does not hold the whole request, so it cannot be sent again.').waitFor();
   t.deepEqual(complaints, []);
 });

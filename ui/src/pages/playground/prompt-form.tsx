@@ -119,7 +119,8 @@ const ModelFields = ({
           <ComboField
             label="Compare with"
             value={typed}
-            onChange={(text) => (options.some(({ value }) => value === text) ? add(text) : setTyped(text))}
+            onChange={setTyped}
+            onPick={add}
             onEnter={() => add(typed.trim())}
             options={[{ value: routedName, note: 'chosen by the rules' }, ...options]}
             placeholder="Another model"

@@ -30,7 +30,7 @@ export const useRecorded = (id: string | null, take: (protocol: Protocol, body: 
     if (!data) return;
     const { summary, capture } = data;
     const body = capture && !capture.client.truncated ? parseObject(capture.client.body) : undefined;
-    setError(body ? undefined : 'The recording does not hold the whole request, so it cannot be sent again.');
+    setError(body ? undefined : 'The capture does not hold the whole request, so it cannot be sent again.');
     setRecorded(body && runOf(data));
     if (body) take(summary.protocol, body);
     // A reload keeps what was edited since.
@@ -46,7 +46,7 @@ const runOf = ({ summary, capture }: CapturedRequest): Run | undefined => {
   const answer = readAnswer(summary, capture.reply);
   const events = isEventStream(headers) ? recordsOf(chunks) : [];
   return {
-    title: `Recorded: ${provider === undefined ? asked : `${provider},${model ?? asked}`}`,
+    title: `Captured: ${provider === undefined ? asked : `${provider},${model ?? asked}`}`,
     protocol,
     phase: status >= 400 || answer.fault !== undefined ? 'failed' : 'ended',
     status,

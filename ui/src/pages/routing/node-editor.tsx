@@ -29,7 +29,8 @@ export const NodeEditor = (props: EditorProps) => {
   const name = rest.join('/');
   switch (kind) {
     case 'rule':
-      return <RuleEditor key={props.id} {...props} at={Number(name)} />;
+      // Without a key of its own: a rule that is moved keeps the focus.
+      return <RuleEditor {...props} at={Number(name)} />;
     case 'scenario': {
       const rule = rules.find((one) => one.name === name);
       return rule ? (

@@ -43,9 +43,9 @@ export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
   useWanted('transformers', wanted);
   const { rules, pools, stages } = listsOf(config);
   const move = (id: string, by: 1 | -1): void => {
-    const [, at] = /^rule\/(\d+)$/.exec(id) ?? [];
+    const [kind, at] = id.split('/');
     const [from, to] = [Number(at), Number(at) + by];
-    const rule = at === undefined ? undefined : rules[from];
+    const rule = kind === 'rule' ? rules[from] : undefined;
     if (!rule || to < 0 || to >= rules.length) return;
     const next = rules.toSpliced(from, 1).toSpliced(to, 0, rule);
     change((before) => withList(before, 'rules', next, inherited));

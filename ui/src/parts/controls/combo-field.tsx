@@ -21,6 +21,7 @@ export const ComboField = ({
   onChange,
   options,
   placeholder,
+  onPick = onChange,
   onEnter,
   'data-path': path,
   ...frame
@@ -29,6 +30,8 @@ export const ComboField = ({
   readonly onChange: (value: string) => void;
   readonly options: readonly ComboOption[];
   readonly placeholder?: string;
+  /** Called in place of `onChange` when a suggestion is taken. */
+  readonly onPick?: (value: string) => void;
   /** Called on Enter while no suggestion is active. */
   readonly onEnter?: () => void;
   readonly 'data-path'?: string;
@@ -54,7 +57,7 @@ export const ComboField = ({
     setActive(-1);
   };
   const pick = (option: ComboOption): void => {
-    onChange(option.value);
+    onPick(option.value);
     close();
   };
   const go = (to: number): void => {

@@ -90,7 +90,7 @@ export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing =>
   };
   const drawn = links.flatMap((link): PlacedLink[] => {
     // Without its column, a stage is part of its destination.
-    const to = placed.has(link.to) ? link.to : link.to.replace(/^stages\//, '');
+    const to = placed.has(link.to) ? link.to : link.to.slice('stages/'.length);
     const [start, end] = [portOf(link.from, 'right'), portOf(to, 'left')];
     if (!start || !end || (!isWide && link.from.startsWith('client/'))) return [];
     const middle = (start.x + end.x) / 2;
@@ -100,7 +100,9 @@ export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing =>
   return {
     width,
     height: top + Math.max(1, most) * pitch - (pitch - boxHeight),
-    nodes: [...placed.values()],
+    nodes: [...placed.values()].toSorted(
+      (one, other) => columns.indexOf(one.column) - columns.indexOf(other.column) || one.y - other.y,
+    ),
     links: drawn,
     heads: columns.flatMap((column) => {
       const at = places[column];

@@ -22,7 +22,7 @@ export const StagesEditor = ({ trial }: { readonly trial: Trial }) => {
   const list = listsOf(config).stages;
   const rows = useRows(list, (next) => change((before) => withList(before, 'stages', next, inherited)));
   const { open, show } = useOpenRows();
-  useWanted('transformers', (path) => show(rows.keys[Number(/\d+/.exec(path)?.[0])], true));
+  useWanted('transformers', (path) => show(rows.keys[Number.parseInt(path.slice('transformers['.length), 10)], true));
   const move = (from: number, to: number): void => {
     const places = list.map((_, at) => at);
     const order = places.toSpliced(from, 1).toSpliced(to, 0, from);
@@ -78,7 +78,7 @@ export const StagesEditor = ({ trial }: { readonly trial: Trial }) => {
         ]}
         hint="Added last, next to the provider. Move it where you need it."
         onChange={(picked) => {
-          if (picked !== '') show(rows.add(added[picked] ?? picked.replace(/^stage /, '')), true);
+          if (picked !== '') show(rows.add(added[picked] ?? picked.slice('stage '.length)), true);
         }}
       />
     </div>
