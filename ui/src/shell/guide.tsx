@@ -3,7 +3,6 @@ import { wordError } from '../api/api-error.ts';
 import { call } from '../api/call.ts';
 import type { ConfigFile } from '../api/config/config.ts';
 import { saveConfig, useConfig } from '../api/config/config-store.ts';
-import type { HistoryPage } from '../api/requests/history.ts';
 import { hasFailed } from '../api/requests/requests.ts';
 import { useRecentRequests } from '../api/requests/use-recent-requests.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -183,7 +182,7 @@ const isPool = ({ Pools = [] }: ConfigFile, name: string): boolean => Pools.some
 /** Whether one of these providers has answered, as far as the history goes. */
 const hasAnswered = async (names: string, signal: AbortSignal): Promise<boolean> => {
   for (const provider of names.split('\n')) {
-    const { requests } = await call<HistoryPage>('/api/history', {
+    const { requests } = await call<{ readonly requests: readonly unknown[] }>('/api/history', {
       query: { provider, status: 'ok', limit: 1 },
       signal,
     });

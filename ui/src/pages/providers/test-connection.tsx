@@ -8,7 +8,6 @@ import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { noteFirstRun } from '../../state/first-run.ts';
 
 /** Tests the provider as typed, saved or not, with one small request. */
 export const TestConnection = ({
@@ -39,7 +38,6 @@ export const TestConnection = ({
     setTested(undefined);
     try {
       const outcome = await testProvider(edited, asked, own.signal);
-      if (outcome.ok) noteFirstRun('tested');
       setTested({ of, result: outcome });
     } catch (error) {
       if (isAbort(error)) return;

@@ -15,7 +15,7 @@ import { useReading } from '../../parts/table/use-reading.ts';
 import { changeQuery, href, navigate } from '../../router/route.ts';
 import { rememberScroll, restoreScroll } from '../../router/scroll.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
-import { FirstRunPanel } from '../overview/first-run-panel.tsx';
+import { Guide } from '../../shell/guide.tsx';
 import type { PageProps } from '../page.ts';
 import { RequestPane } from '../request/request-pane.tsx';
 import { SessionPane } from '../request/session-pane.tsx';
@@ -85,7 +85,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
         <div className="request-notices">
           {listed.error && <LoadFailed what="the requests" error={listed.error} onRetry={listed.reload} />}
           <MachinesNotice machines={activity?.machines} />
-          {list && <FirstRunPanel requests={list.requests} />}
+          <Guide />
         </div>
         {isGrouped ? (
           <SessionList filter={asked} requests={list?.requests ?? none} withSingle={query.has('single')} />

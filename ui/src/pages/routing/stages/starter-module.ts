@@ -5,9 +5,9 @@ export const starterModule = `import { Type, transformer } from 'junctor/transfo
 export default transformer({
   name: 'my-stage',
   options: Type.Object({
-    sentence: Type.String({ default: 'Answer in one paragraph.', description: 'Said first.' }),
+    sentence: Type.Optional(Type.String({ description: 'Said first.' })),
   }),
-  request: (request, { sentence }) => ({
+  request: (request, { sentence = 'Answer in one paragraph.' }) => ({
     ...request,
     system: [{ type: 'text', text: sentence }, ...request.system],
   }),
