@@ -239,7 +239,7 @@ browserTest(
 browserTest('the guide leads to the first answer; what is done is read from the service', async (t) => {
   let isRefused = true;
   const upstream = await startUpstream(() =>
-    isRefused ? jsonAnswer({ error: { message: 'this key is from Mars' } }, 401) : jsonAnswer(chatReply('Hello!')),
+    isRefused ? jsonAnswer({ error: { message: 'wrong key' } }, 401) : jsonAnswer(chatReply('Hello!')),
   );
   const fresh = await startGateway();
   t.teardown(async () => {
@@ -260,7 +260,10 @@ browserTest('the guide leads to the first answer; what is done is read from the 
   await page.reload();
   await step.getByRole('button', { name: 'Use mine,m' }).click();
   await step.getByRole('button', { name: 'Ask it something' }).click();
-  await page.getByRole('alert').getByText('this key is from Mars').waitFor();
+  await page
+    .getByRole('alert')
+    .getByText(/mine refused the gateway's credentials/)
+    .waitFor();
   isRefused = false;
   await page.getByRole('button', { name: 'Ask it something' }).click();
   await page.getByText('Hello!').waitFor();

@@ -85,7 +85,8 @@ const ask = async (
     lostConnection();
     throw new ApiError(0, 'The gateway is not responding. Is it running?');
   });
-  if (response.status === 401) refuseKey(key);
+  // A request that was routed had the right key: it is the provider that refused the gateway's.
+  if (response.status === 401 && !response.headers.has('x-junctor-route')) refuseKey(key);
   return response;
 };
 
