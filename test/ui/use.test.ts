@@ -122,8 +122,7 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
   }
   t.is(upstream.requests.length, 6);
   await page.getByRole('link', { name: 'View request' }).click();
-  await page.getByRole('heading', { level: 1, name: /^req_/ }).waitFor();
-  await page.getByRole('tab', { name: 'Steps' }).waitFor();
+  await page.getByRole('tab', { name: 'Path' }).waitFor();
   await page.goBack();
   t.is(await page.getByLabel('User message').inputValue(), 'Why?', 'the draft is still there');
   await page.getByText('Sent before (6)').click();

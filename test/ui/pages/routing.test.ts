@@ -87,7 +87,9 @@ test('arrow keys reach each node from any other, and end at the edges', (t) => {
     }),
     { numRuns: 60 },
   );
-  t.is(neighbourOf(layOut(graphOf({}, [], []), 1_000), 'client/messages', 'ArrowUp'), undefined);
+  const wide = layOut(graphOf({}, [], []), 1_000);
+  t.is(neighbourOf(wide, 'client/messages', 'ArrowUp'), undefined);
+  t.is(wide.links.filter(({ to }) => to === 'junction').length, 3, 'all clients meet');
 });
 
 const config = {

@@ -90,7 +90,8 @@ export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing =>
   };
   const drawn = links.flatMap((link): PlacedLink[] => {
     // Without its column, a stage is part of its destination.
-    const to = placed.has(link.to) ? link.to : link.to.slice('stages/'.length);
+    const isLeftOut = link.to.startsWith('stages/') && !placed.has(link.to);
+    const to = isLeftOut ? link.to.slice('stages/'.length) : link.to;
     const [start, end] = [portOf(link.from, 'right'), portOf(to, 'left')];
     if (!start || !end || (!isWide && link.from.startsWith('client/'))) return [];
     const middle = (start.x + end.x) / 2;
