@@ -55,7 +55,7 @@ export const Playground = ({ query }: PageProps) => {
   );
 };
 
-/** The least width of a column, in pixels; below it there are tabs. */
+/** The least width of a column, in pixels; without room for two there are tabs, and more than fit scroll sideways. */
 const columnPx = 280;
 
 const RunList = ({
@@ -80,7 +80,7 @@ const RunList = ({
   const current = list.find(({ title }) => title === shown) ?? list.at(-1);
   return (
     <div ref={ref}>
-      {width >= columnPx * list.length ? (
+      {width >= columnPx * 2 ? (
         <div className="run-columns">{list.map(view)}</div>
       ) : (
         <Tabs

@@ -1,5 +1,4 @@
-/** A custom transformer to begin with: an option, the request, and the events of its answer. */
-export const starterModule = `import { Type, transformer } from 'junctor/transformer';
+const text = `import { Type, transformer } from 'junctor/transformer';
 
 /** Puts a sentence in front of the system prompt. */
 export default transformer({
@@ -13,3 +12,6 @@ export default transformer({
   }),
 });
 `;
+
+/** A custom transformer to begin with: it has an option, and changes requests. */
+export const starterModule = text;
