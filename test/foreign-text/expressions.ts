@@ -578,7 +578,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:Router\.(?:routes\.|fallback\.)?|fallback\.)(\w+)/, 'Router.', many('a')),
   ],
   'ui/src/pages/routing/explanation-steps.tsx': [foreign(/[.!?]$/)],
-  'ui/src/pages/settings/add-client.tsx': [own(/\s+/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
   'ui/src/config/models.ts': [own(/,\s*/)],
   'ui/src/pages/overview/drawing/line-layout.ts': [own(/\d+/)],

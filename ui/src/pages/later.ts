@@ -1,5 +1,5 @@
-export { GettingStarted } from './guide/getting-started.tsx';
 export { Clients } from './clients/clients.tsx';
+export { GettingStarted } from './guide/getting-started.tsx';
 export { Logs } from './logs/logs.tsx';
 export { Playground } from './playground/playground.tsx';
 export { Providers } from './providers/providers.tsx';
