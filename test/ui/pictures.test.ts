@@ -99,6 +99,11 @@ const traffic = (): Promise<unknown> =>
     ask('/v1/responses', { model: 'any', max_tokens: undefined, messages: undefined, input: 'Why rules?' }),
   ]);
 
+const switchCapture = async (on: boolean): Promise<void> => {
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${busy.baseUrl}/api/capture`, { method: 'POST', headers, body: JSON.stringify({ on }) });
+};
+
 const complaints: string[][] = [];
 
 const open = async (gateway: TestGateway, hash: string): Promise<Page> => {
@@ -109,15 +114,14 @@ const open = async (gateway: TestGateway, hash: string): Promise<Page> => {
 
 const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show: () => Promise<Page>])[] = [
   [
-    'overview',
+    'requests',
     'light',
     async () => {
       const page = await open(busy, '');
+      await switchCapture(true);
       for (let round = 0; round < 8; round += 1) await traffic();
-      const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
-      await drawing.getByRole('link', { name: /gpt-6\.2-sol/ }).waitFor();
-      void traffic();
-      await page.getByText(/[1-5] streaming/).waitFor();
+      await switchCapture(false);
+      await page.getByRole('region', { name: 'Request list' }).getByText('gpt-6.2-sol').first().waitFor();
       return page;
     },
   ],
@@ -130,8 +134,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
         const headers = { 'x-request-id': `req_8c41f6${last}`, 'x-junctor-capture': '1' };
         await ask('/v1/messages', { model: 'claude-haiku-5-5', top_k: 40 }, headers);
       }
-      const page = await open(busy, '/requests/req_8c41f60');
-      await page.getByRole('tab', { name: 'Steps' }).click();
+      const page = await open(busy, '/requests/req_8c41f60?tab=path');
       await page.getByRole('button', { name: /encode/ }).click();
       await page.getByText('was dropped').first().waitFor();
       return page;

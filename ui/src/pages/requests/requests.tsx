@@ -41,12 +41,16 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
   const close = (): void => navigate(session === undefined ? listAddress() : listAddress({ session: '' }));
   useShortcut('Escape', 'Close the request', () => isOpen && close());
   // The list has its own place, which it keeps beside what is open, and has lost where one pane alone is shown.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another pane is shown when another request is open
+  const opened = id ?? session;
+  const before = useRef(opened);
   useEffect(() => {
+    // The shell scrolls when the page itself is another one.
+    if (before.current === opened) return undefined;
+    before.current = opened;
     if (window.innerWidth < twoPanesPx) return restoreScroll();
     rememberScroll();
     return undefined;
-  }, [id, session]);
+  }, [opened]);
   const { activity, list } = listed;
   return (
     <>
