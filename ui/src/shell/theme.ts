@@ -1,6 +1,5 @@
-import { useSyncExternalStore } from 'react';
 import { kept } from '../state/kept.ts';
-import { createStore, useStore } from '../state/store.ts';
+import { createStore } from '../state/store.ts';
 
 /** The selected theme, or the system's. */
 type Theme = 'system' | 'light' | 'dark';
@@ -23,18 +22,4 @@ export const followTheme = (): void => {
   };
   apply();
   theme.subscribe(apply);
-};
-
-const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
-
-const followSystem = (changed: () => void): (() => void) => {
-  systemDark.addEventListener('change', changed);
-  return () => systemDark.removeEventListener('change', changed);
-};
-
-/** Whether the page is dark, by the selected theme or the system's. */
-export const useIsDark = (): boolean => {
-  const picked = useStore(theme);
-  const isSystemDark = useSyncExternalStore(followSystem, () => systemDark.matches);
-  return picked === 'system' ? isSystemDark : picked === 'dark';
 };
