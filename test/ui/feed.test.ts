@@ -63,34 +63,36 @@ const hide = (page: Page, hidden: boolean): Promise<unknown> =>
 
 const rowOf = (page: Page, id: string) => page.locator(`a[href="#/requests/${id}"]`);
 
-browserTest('the Overview lives on one stream, which a hidden tab closes and a visible one opens anew', async (t) => {
-  await send('before');
-  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
-  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-  const { asked, open, stop } = watch(page);
-  t.teardown(stop);
-  await page.goto(`${gateway.baseUrl}/ui#/`);
-  await rowOf(page, 'before').waitFor();
-  await send('live');
-  await rowOf(page, 'live').waitFor();
-  await page.getByRole('region', { name: 'Traffic' }).locator('canvas').waitFor();
-  t.is(open.size, 1);
-  t.deepEqual(
-    asked.filter((path) => ['/api/feed', '/api/requests', '/api/activity'].includes(path)),
-    ['/api/feed'],
-  );
+browserTest(
+  'the list of requests lives on one stream, which a hidden tab closes and a visible one opens anew',
+  async (t) => {
+    await send('before');
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    const { asked, open, stop } = watch(page);
+    t.teardown(stop);
+    await page.goto(`${gateway.baseUrl}/ui#/`);
+    await rowOf(page, 'before').waitFor();
+    await send('live');
+    await rowOf(page, 'live').waitFor();
+    t.is(open.size, 1);
+    t.deepEqual(
+      asked.filter((path) => ['/api/feed', '/api/requests', '/api/activity'].includes(path)),
+      ['/api/feed'],
+    );
 
-  await hide(page, true);
-  await until(() => open.size === 0);
-  await send('meanwhile');
-  await hide(page, false);
-  await rowOf(page, 'meanwhile').waitFor();
-  t.is(open.size, 1);
-  await page.goto(`${gateway.baseUrl}/ui#/usage`);
-  await until(() => open.size === 0);
-  t.false(asked.includes('/api/requests'));
-  t.deepEqual(complaints, []);
-});
+    await hide(page, true);
+    await until(() => open.size === 0);
+    await send('meanwhile');
+    await hide(page, false);
+    await rowOf(page, 'meanwhile').waitFor();
+    t.is(open.size, 1);
+    await page.goto(`${gateway.baseUrl}/ui#/usage`);
+    await until(() => open.size === 0);
+    t.false(asked.includes('/api/requests'));
+    t.deepEqual(complaints, []);
+  },
+);
 
 browserTest(
   'rows stay where the pointer, the focus or a scrolled window is, until the new ones are asked for',
@@ -129,7 +131,7 @@ browserTest(
   },
 );
 
-browserTest('without the stream the Overview asks each second, until there is one again', async (t) => {
+browserTest('without the stream the list of requests asks each second, until there is one again', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   await page.route('**/api/feed?*', (route) => route.fulfill({ status: 503, json: { message: 'no' } }));

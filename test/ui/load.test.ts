@@ -150,6 +150,6 @@ const readPages = async (
     .first()
     .waitFor();
   await page.goto(`${baseUrl}/ui#/`);
-  await page.getByText(`of ${requests.toLocaleString('en-US')} since `).waitFor();
+  await page.getByRole('button', { name: `Failed ${errors.toLocaleString('en-US')}` }).waitFor();
   t.deepEqual(complaints, []);
 };

@@ -8,8 +8,6 @@ export interface PageEntry {
   /** The first part of its address, `#/<name>`; or, with a slash, the first two: a part of another page. */
   readonly name: string;
   readonly title: string;
-  /** Its title among the parts of its page. */
-  readonly short?: string;
   /** Its link in the navigation; pages without one are reached from others. */
   readonly link?: {
     readonly icon: IconName;

@@ -847,7 +847,7 @@ browserTest(
     await page.getByRole('button', { name: 'Make mine,huge the default' }).click();
     await page.getByText('Requests still go to the demo').waitFor({ state: 'detached' });
     await save(page);
-    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByRole('link', { name: 'Requests', exact: true }).click();
     await step.getByRole('link', { name: 'Go to Connect' }).waitFor();
     t.is(await steps.getByText('(done)').count(), 3);
     t.is((await first.ask()).headers.get('x-junctor-route'), 'mine,huge;default');
@@ -856,7 +856,7 @@ browserTest(
     await page.getByRole('button', { name: 'Done' }).click();
     await steps.waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByRole('heading', { level: 2, name: 'Recent requests' }).waitFor();
+    await page.getByText('in flight').waitFor();
     t.is(await steps.count(), 0, 'it comes once');
     t.deepEqual(tab.complaints, []);
     await first.stop();

@@ -216,27 +216,6 @@ browserTest('the list and what is open look right in both themes at all widths',
   t.deepEqual(complaints, []);
 });
 
-browserTest('rows that are read stay where they are: new ones wait until they are asked for', async (t) => {
-  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
-  const list = listOf(page);
-  const first = list.getByRole('link').first();
-  await first.waitFor();
-  await first.hover();
-  const address = await first.getAttribute('href');
-  const id = await send(gateway.baseUrl, { model: 'any' });
-  await send(gateway.baseUrl, { model: 'any' });
-  await page.getByRole('button', { name: '2 new' }).waitFor();
-  t.is(await first.getAttribute('href'), address);
-  await page.getByRole('button', { name: '2 new' }).click();
-  await list.locator(`a[href^="#/requests/${id}"]`).waitFor();
-  t.not(await first.getAttribute('href'), address);
-  await page.mouse.move(0, 0);
-  await page.evaluate('document.activeElement.blur()');
-  const last = await send(gateway.baseUrl, { model: 'any' });
-  await list.locator(`a[href^="#/requests/${last}"]`).waitFor();
-  t.deepEqual(complaints, []);
-});
-
 browserTest('a captured request opens by keyboard: path, stream, raw, replay in another protocol', async (t) => {
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;

@@ -8,22 +8,6 @@ import { href, type Route } from '../router/route.ts';
 // Created once: a new component would lose its state.
 const components = new Map(pages.map(({ name, load }) => [name, lazy(async () => ({ default: await load() }))]));
 
-/** Links between pages of one entry of the navigation. */
-const SectionLinks = ({ page }: { readonly page: PageEntry }) => {
-  const [section] = page.name.split('/', 1);
-  const parts = pages.filter(({ name }) => name.split('/', 1)[0] === section);
-  if (parts.length < 2) return null;
-  return (
-    <nav className="section-links" aria-label="Parts">
-      {parts.map(({ name, title, short = title }) => (
-        <a key={name} href={href(`/${name}`)} aria-current={name === page.name ? 'page' : undefined}>
-          {short}
-        </a>
-      ))}
-    </nav>
-  );
-};
-
 /** The page of a route; its code is loaded on the first visit. */
 export const PageView = ({ page, route }: { readonly page: PageEntry | undefined; readonly route: Route }) => {
   const Page = page && components.get(page.name);
@@ -37,7 +21,6 @@ export const PageView = ({ page, route }: { readonly page: PageEntry | undefined
   }
   return (
     <Suspense fallback={<Loading what={page.title} />}>
-      <SectionLinks page={page} />
       <Page rest={route.segments.slice(page.name.split('/').length)} query={route.query} />
     </Suspense>
   );

@@ -15,6 +15,7 @@ import { changeQuery } from '../../router/route.ts';
 import { confirm } from '../../shell/dialogs/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import type { PageProps } from '../page.ts';
+import { SettingsTabs } from '../settings/settings-tabs.tsx';
 import { FilterFields } from './filter-fields.tsx';
 import type { LogFilter } from './log-filter.ts';
 import { LogNotes, LogRecords } from './log-records.tsx';
@@ -88,24 +89,26 @@ export const Logs = ({ query }: PageProps) => {
           </>
         }
       />
-      {files.error && <LoadFailed what="the list of log files" error={files.error} onRetry={files.reload} />}
-      <Panel
-        title={file}
-        flush
-        className="log-panel"
-        about={<Counts shown={view.length} total={view.total} busy={view.busy || !tail.loaded} />}
-        actions={<FilterFields filter={filter} onChange={change} hasOwn={file !== appLog} />}
-      >
-        <LogNotes log={log} request={filter.request} onAll={() => change({ request: '' })} />
-        <LogRecords
-          file={file}
-          log={log}
-          filter={filter}
-          onFilter={change}
-          selection={selection}
-          onSelect={setSelection}
-        />
-      </Panel>
+      <SettingsTabs shown="logs">
+        {files.error && <LoadFailed what="the list of log files" error={files.error} onRetry={files.reload} />}
+        <Panel
+          title={file}
+          flush
+          className="log-panel"
+          about={<Counts shown={view.length} total={view.total} busy={view.busy || !tail.loaded} />}
+          actions={<FilterFields filter={filter} onChange={change} hasOwn={file !== appLog} />}
+        >
+          <LogNotes log={log} request={filter.request} onAll={() => change({ request: '' })} />
+          <LogRecords
+            file={file}
+            log={log}
+            filter={filter}
+            onFilter={change}
+            selection={selection}
+            onSelect={setSelection}
+          />
+        </Panel>
+      </SettingsTabs>
     </>
   );
 };

@@ -161,9 +161,11 @@ const List = ({
       {waiting > 0 && (
         <p className="request-fresh">
           <Button
-            onClick={() => {
+            onClick={(event) => {
               setStill({ filter, live: live ?? none, running: inFlight.slice(0, mostRunning) });
               window.scrollTo(0, 0);
+              // By a key: the focus, which the button takes with it, stays in the list.
+              if (event.detail === 0) region.current?.querySelector('section')?.focus();
             }}
           >
             {count(waiting)} new

@@ -1,44 +1,32 @@
 import { ConfigPage } from '../../config/config-page.tsx';
 import { useWanted } from '../../config/fields/wanted-field.ts';
-import { Tabs } from '../../parts/controls/tabs.tsx';
-import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
 import { KeptHistory } from './kept-history.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { Service } from './service.tsx';
 import { SettingGroups, settingFields } from './setting-groups.tsx';
+import { SettingsTabs, settingsTab, showSettings } from './settings-tabs.tsx';
 import { WholeFile, wholeFilePath } from './whole-file.tsx';
 import './settings.css';
 
-const tabs = [
-  { name: 'server', title: 'Settings' },
-  { name: 'file', title: 'File' },
-  { name: 'backups', title: 'Backups' },
-  { name: 'history', title: 'History' },
-  { name: 'service', title: 'Service' },
-] as const;
-
-type TabName = (typeof tabs)[number]['name'];
-
 /** The settings page. */
 export const Settings = ({ query }: PageProps) => {
-  const shown = tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server';
-  const show = (name: TabName): void => changeQuery({ tab: name === 'server' ? '' : name });
+  const shown = settingsTab(query);
   return (
     <ConfigPage title="Settings" about="The gateway itself, its file, backups, history and processes.">
-      {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
+      {shown !== 'service' && <RestartDue onGo={() => showSettings('service')} />}
       {settingFields.map((field) => (
-        <Wanted key={field} path={field} show={() => show('server')} />
+        <Wanted key={field} path={field} show={() => showSettings('server')} />
       ))}
-      <Wanted path={wholeFilePath} show={() => show('file')} />
-      <Tabs label="Settings" tabs={tabs} shown={shown} onShow={show}>
+      <Wanted path={wholeFilePath} show={() => showSettings('file')} />
+      <SettingsTabs shown={shown}>
         {shown === 'server' && <SettingGroups />}
         {shown === 'file' && <WholeFile />}
         {shown === 'backups' && <Backups />}
         {shown === 'history' && <KeptHistory />}
         {shown === 'service' && <Service />}
-      </Tabs>
+      </SettingsTabs>
     </ConfigPage>
   );
 };

@@ -25,6 +25,7 @@ interface SeriesChartProps {
 /** The colour of the series at an index. */
 const seriesColour = (at: number): string => `var(--series-${at + 1})`;
 
+const dayMs = 86_400_000;
 const height = 208;
 const head = 8;
 const foot = 24;
@@ -36,11 +37,18 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
   const [ref, width] = useWidth();
   const [at, setAt] = useState<number>();
   const top = topOf(times, series, stacked);
-  const ticks = [0, 0.5, 1].map((share) => share * top);
+  const ticks = top === 0 ? [0] : [0, 0.5, 1].map((share) => share * top);
   const left = 12 + 6.5 * Math.max(...ticks.map((tick) => format(tick).length));
   const slot = Math.max(0, width - left) / Math.max(1, times.length);
-  const y = (value: number): number => head + plotPx * (1 - value / top);
+  const y = (value: number): number => head + plotPx * (1 - (top === 0 ? 0 : value / top));
   const every = Math.max(1, Math.ceil(labelPx / Math.max(slot, 0.1)));
+  // Over several days, hours are labelled by their day, where it begins.
+  const isDaily = step === 'hour' && times.length > 48;
+  const isLabelled = (ms: number, index: number): boolean => {
+    if (!isDaily) return index % every === 0;
+    const [date, days] = [new Date(ms), Math.ceil(every / 24)];
+    return date.getHours() === 0 && Math.round((ms - (times[0] ?? ms)) / dayMs) % days === 0;
+  };
   const shown = at === undefined ? undefined : times[at];
   return (
     <div
@@ -63,10 +71,10 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
         ))}
         {times.map(
           (ms, index) =>
-            index % every === 0 &&
+            isLabelled(ms, index) &&
             (index === 0 || left + index * slot + labelPx * 0.8 < width) && (
               <text key={ms} x={left + index * slot} y={height - 6}>
-                {timeFormats[step].format(ms)}
+                {timeFormats[isDaily ? 'day' : step].format(ms)}
               </text>
             ),
         )}
@@ -125,7 +133,7 @@ const topOf = (times: readonly number[], series: readonly Series[], stacked: boo
     }),
     0,
   );
-  if (most === 0) return 1;
+  if (most === 0) return 0;
   const power = 10 ** Math.floor(Math.log10(most));
   return power * ([1, 2, 4, 6, 8].find((factor) => factor * power >= most) ?? 10);
 };
