@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { startFloor } from './floors/start-floor.ts';
 import type { LoadJob, LoadResult, Rhythm } from './load/job.ts';
 import { runJob } from './load/run-job.ts';
@@ -10,9 +10,9 @@ import { ForeignLoad } from './measure/foreign-load.ts';
 import { loadScene } from './scenes/load-scene.ts';
 import { takeTurns } from './scenes/take-turns.ts';
 import type { Target } from './targets/target.ts';
-import { streamedAnswer, wholeAnswer } from './upstream/plan.ts';
+import { streamedAnswer, type UpstreamPlan, wholeAnswer } from './upstream/plan.ts';
 import { startUpstream, type Upstream } from './upstream/start-upstream.ts';
-import { pairs, type Wire } from './wire.ts';
+import { allPairs, pairs, type Wire } from './wire.ts';
 
 /** What a faulty gateway makes of the upstream's body. */
 type Fault = (body: string) => string;
@@ -241,15 +241,37 @@ test.serial(
   },
 );
 
+/** Several requests, so that one connection has one after the other, with a message that needs a long frame. */
+const overSocket = async (t: ExecutionContext, baseUrl: string, text: UpstreamPlan): Promise<void> => {
+  const place = { baseUrl, wire: 'responses', headers: {}, webSocket: true } as const;
+  const rhythm = { type: 'closed', clients: 2, forMs: 30_000, most: 6 } as const;
+  const { good, reasons, delay } = await runJob({ place, rhythm, bodyBytes: 70_000, streamed: true, text });
+  t.deepEqual([good, ...reasons], [6], 'over WebSocket');
+  t.is(delay === undefined, !text.stamped);
+};
+
+test.serial('a server that refuses the handshake is found', async (t) => {
+  await upstream.plan(plan);
+  const { baseUrl, server } = await faulty((body) => body);
+  const place = { baseUrl, wire: 'responses', headers: {}, webSocket: true } as const;
+  server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'));
+  try {
+    const { good, reasons } = await runJob({ ...job(baseUrl), place });
+    t.deepEqual([good, ...reasons], [0, 'the WebSocket handshake was answered with 404']);
+  } finally {
+    server.close();
+  }
+});
+
 test.serial('every floor converts its pair rightly, streamed, cut anywhere, and whole', async (t) => {
-  const floors = await Promise.all(pairs.map(({ name }) => startFloor(upstream.baseUrl, name)));
+  const floors = await Promise.all(allPairs.map(({ name }) => startFloor(upstream.baseUrl, name)));
   const bytes = await startFloor(upstream.baseUrl);
   const stamped = streamedAnswer({ deltas: 5, intervalMs: 5, stamped: true });
   try {
     for (const next of [plan, streamedAnswer({ deltas: 50, cuts: 'odd' }), stamped, wholeAnswer]) {
       await upstream.plan(next);
       const { streamed } = next;
-      for (const [at, { name, client, upstream: behind }] of pairs.entries()) {
+      for (const [at, { name, client, upstream: behind }] of allPairs.entries()) {
         const kept = await upstream.keepNext();
         const baseUrl = floors[at]?.baseUrl ?? '';
         const result = await runJob(job(baseUrl, { wire: client, streamed, text: next, bodyBytes: 60_000 }));
@@ -259,6 +281,9 @@ test.serial('every floor converts its pair rightly, streamed, cut anywhere, and 
         t.true(body.length > 50_000 && body.length < 80_000, `${name}: all turns arrived (${body.length})`);
         const direct = await runJob(job(upstream.baseUrl, { wire: behind, streamed, text: next }));
         t.deepEqual([direct.good, ...direct.reasons], [1], `${behind} upstream`);
+        if (client === 'responses' && streamed) await overSocket(t, baseUrl, next);
+        // The bytes of other formats aren't a Responses client's messages.
+        if (client === 'responses' && behind === client && streamed) await overSocket(t, bytes.baseUrl, next);
       }
       const result = await runJob(job(bytes.baseUrl, { streamed, text: next }));
       t.deepEqual([result.good, ...result.reasons], [1], 'bytes alone');

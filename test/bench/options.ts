@@ -3,7 +3,7 @@ import { scenes, scenesNamed } from './scenes/index.ts';
 import type { Scene, Settings } from './scenes/scene.ts';
 import { ablatedTargets, ablations } from './targets/ablations.ts';
 import { findTarget } from './targets/find-target.ts';
-import { type Pair, pairNamed, pairs } from './wire.ts';
+import { allPairs, type Pair, pairNamed, pairs } from './wire.ts';
 
 /** What a run was asked to do. */
 interface Options {
@@ -72,7 +72,7 @@ const usualOf = (
 export const usage = (): string => `npm run bench -- [scene or group …] [options]
 
   --quick           a look: ${quickScenes.join(', ')} with ${pairs[0].name}, within a minute; or the scenes and pairs that are named
-  --pairs a,b       ${pairs.map(({ name }) => name.replace('→', '-')).join(', ')}
+  --pairs a,b       ${allPairs.map(({ name }) => name.replace('→', '-')).join(', ')}
   --targets a,b     gateways: junctor, folders of other checkouts, or modules that export a \`target\`
   --ablate a,b      this checkout, and beside it the same without one thing at a time; in plain-64 if no scene is named
   --json FILE       the figures

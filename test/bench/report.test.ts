@@ -249,6 +249,13 @@ test('a plan says how long it takes at most, and leaves out what needs more core
   t.true(one.seconds > quick.seconds / 4 && one.seconds < full.seconds / 5, `${one.seconds} s`);
   const two = await planOf('plain-64', '--pairs', 'chat-chat,messages-chat');
   t.true(two.seconds > one.seconds);
+  // Scenes over WebSocket have pairs of their own.
+  const [usual, other, own] = [
+    await planOf('socket-200'),
+    await planOf('socket-200', '--pairs', 'messages-chat'),
+    await planOf('socket-200', '--pairs', 'responses-responses'),
+  ];
+  t.deepEqual([usual.seconds, own.seconds < usual.seconds], [other.seconds, true]);
   await t.throwsAsync(readOptions(['--quick', '--publish', 'figures.md']), { message: /full run/ });
 });
 

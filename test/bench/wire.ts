@@ -20,10 +20,19 @@ export const pairs = [
   pair('messages', 'gemini'),
 ] as const satisfies readonly Pair[];
 
+/** The pairs of clients that use WebSocket, the most used first. Scenes over HTTP measure the first one only if it is named. */
+export const socketPairs = [
+  pair('responses', 'responses'),
+  pair('responses', 'chat'),
+] as const satisfies readonly Pair[];
+
+/** Every pair that can be named. */
+export const allPairs: readonly Pair[] = [...pairs, socketPairs[0]];
+
 /** The pair of this name, written with `→`, `->` or `-`; throws an error that lists them when there is none. */
 export const pairNamed = (name: string): Pair => {
-  const found = pairs.find((candidate) => candidate.name === name.replace(/->|-/, '→'));
-  if (!found) throw new Error(`No pair is called ${name}; there are ${pairs.map((each) => each.name).join(', ')}.`);
+  const found = allPairs.find((candidate) => candidate.name === name.replace(/->|-/, '→'));
+  if (!found) throw new Error(`No pair is called ${name}; there are ${allPairs.map((each) => each.name).join(', ')}.`);
   return found;
 };
 

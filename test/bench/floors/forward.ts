@@ -4,10 +4,11 @@ import { loadUws, type UwsResponse } from '../../../engine/http/uws/uws.ts';
 import { answerQuestions } from '../rpc.ts';
 import type { Conversion, StreamConversion } from './convert/conversion.ts';
 import { conversions } from './convert/index.ts';
+import { socketRelay } from './socket-relay.ts';
 
 /**
  * The floors: uWebSockets.js in front, undici behind, nothing between them but, where a pair is named, its hand-written
- * conversion. Arguments: the upstream's address; the pair, or nothing.
+ * conversion, over HTTP and over WebSocket. Arguments: the upstream's address; the pair, or nothing.
  */
 const [, , upstream = '', pair = ''] = process.argv;
 const conversion = conversions.get(pair);
@@ -127,6 +128,7 @@ const { uws } = loadUws();
 let port = 0;
 uws
   .App()
+  .ws('/*', socketRelay(pool, conversion))
   .any('/*', (res, req) => {
     const query = req.getQuery();
     const path = query ? `${req.getUrl()}?${query}` : req.getUrl();

@@ -1,7 +1,8 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { connectTo } from './connect-to.ts';
 
 /** Takes an answer as it arrives. */
-interface Sink {
+export interface Sink {
   readonly head: (status: number) => void;
   /** Bytes of the body; they are overwritten after the call. */
   readonly body: (bytes: Buffer) => void;
@@ -9,9 +10,6 @@ interface Sink {
   readonly end: () => void;
   readonly fail: (reason: string) => void;
 }
-
-/** Every connection reads into it: what arrives is dealt with before the next read. */
-const readInto = Buffer.allocUnsafe(65_536);
 
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -32,18 +30,7 @@ export class Connection {
   closed = false;
 
   constructor(host: string, port: number) {
-    this.#socket = connect({
-      host,
-      port,
-      noDelay: true,
-      onread: {
-        buffer: readInto,
-        callback: (length, bytes) => {
-          this.#read(Buffer.from(bytes.buffer, bytes.byteOffset, length));
-          return true;
-        },
-      },
-    });
+    this.#socket = connectTo(host, port, (bytes) => this.#read(bytes));
     this.#socket.on('error', (error) => this.#broken(error.message));
     this.#socket.on('close', () => {
       if (this.#state === 'until-close') this.#done();

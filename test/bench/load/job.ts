@@ -7,8 +7,10 @@ export interface Place {
   readonly baseUrl: string;
   /** What is spoken there. */
   readonly wire: Wire;
-  /** Sent with every request. */
+  /** Sent with every request, or handshake. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Requests are messages of WebSocket connections, which are held from one job to the next; absent: over HTTP. */
+  readonly webSocket?: boolean;
 }
 
 /** How requests follow each other. */

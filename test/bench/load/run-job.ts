@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathOf } from '../wire.ts';
 import { AnswerCheck, type Arrived } from './check-answer.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Sink } from './connection.ts';
 import { Conversation } from './conversation.ts';
 import type { LoadJob, LoadResult, Rhythm } from './job.ts';
+import { SocketConnection } from './socket-connection.ts';
 import { spreadOf } from './spread.ts';
 
 /** Does one job: all requests first, then the checks, so that checking costs nothing while others are measured. */
@@ -18,16 +19,21 @@ export const runJob = async (job: LoadJob): Promise<LoadResult> => {
   return { ...run.result(), seconds, cpuMs: (user + system) / 1e3 };
 };
 
+/** The WebSocket connections without a request, by address: clients hold theirs from one job to the next. */
+const resting = new Map<string, SocketConnection[]>();
+
 type RhythmOf<T extends Rhythm['type']> = Extract<Rhythm, { readonly type: T }>;
 
 class Run {
   readonly #job: LoadJob;
   readonly #conversation: Conversation;
-  readonly #head: (bytes: number) => Buffer;
+  /** The lines of each request's head, or of a handshake's. */
+  readonly #lines: readonly string[];
   readonly #host: string;
   readonly #port: number;
   readonly #free: Connection[] = [];
   readonly #all = new Set<Connection>();
+  readonly #resting: SocketConnection[];
   readonly #arrived: Arrived[] = [];
   readonly #broken: string[] = [];
   readonly #latenciesMs: number[] = [];
@@ -40,14 +46,16 @@ class Run {
     const { hostname, port, pathname } = new URL(place.baseUrl);
     this.#host = hostname;
     this.#port = Number(port);
-    const fixed = [
-      `POST ${pathname.replace(/\/$/, '')}${pathOf(place.wire, streamed)} HTTP/1.1`,
+    const { webSocket = false } = place;
+    this.#lines = [
+      `${webSocket ? 'GET' : 'POST'} ${pathname.replace(/\/$/, '')}${pathOf(place.wire, streamed)} HTTP/1.1`,
       `host: ${hostname}:${port}`,
-      'content-type: application/json',
+      ...(webSocket ? [] : ['content-type: application/json']),
       ...(place.wire === 'messages' ? ['anthropic-version: 2023-06-01'] : []),
       ...Object.entries(place.headers).map(([name, value]) => `${name}: ${value}`),
-    ].join('\r\n');
-    this.#head = (bytes) => Buffer.from(`${fixed}\r\ncontent-length: ${bytes}\r\n\r\n`);
+    ];
+    this.#resting = resting.get(place.baseUrl) ?? [];
+    if (webSocket) resting.set(place.baseUrl, this.#resting);
   }
 
   go(): Promise<unknown> {
@@ -122,12 +130,11 @@ class Run {
 
   #request(meantAt: number, done: () => void): void {
     const { pieces, bytes } = this.#conversation.next();
-    const connection = this.#connection();
     const { stamped } = this.#job.text;
     const chunks: Buffer[] = [];
     const atUs: number[] = [];
     let status = 0;
-    connection.send([this.#head(bytes), ...pieces], {
+    this.#send(pieces, bytes, {
       head: (code) => {
         status = code;
       },
@@ -139,13 +146,39 @@ class Run {
       end: () => {
         this.#latenciesMs.push(performance.now() - meantAt);
         this.#arrived.push({ status, chunks, atUs });
-        this.#free.push(connection);
         done();
       },
       fail: (reason) => {
         this.#broken.push(reason);
-        this.#all.delete(connection);
         done();
+      },
+    });
+  }
+
+  #send(pieces: readonly Buffer[], bytes: number, sink: Sink): void {
+    if (this.#job.place.webSocket) {
+      const connection = this.#socketConnection();
+      connection.send(pieces, {
+        ...sink,
+        end: () => {
+          connection.rest();
+          this.#resting.push(connection);
+          sink.end();
+        },
+      });
+      return;
+    }
+    const connection = this.#connection();
+    const head = Buffer.from(`${this.#lines.join('\r\n')}\r\ncontent-length: ${bytes}\r\n\r\n`);
+    connection.send([head, ...pieces], {
+      ...sink,
+      end: () => {
+        this.#free.push(connection);
+        sink.end();
+      },
+      fail: (reason) => {
+        this.#all.delete(connection);
+        sink.fail(reason);
       },
     });
   }
@@ -155,6 +188,15 @@ class Run {
     const connection = new Connection(this.#host, this.#port);
     this.#all.add(connection);
     return connection;
+  }
+
+  #socketConnection(): SocketConnection {
+    for (let free = this.#resting.pop(); free; free = this.#resting.pop()) {
+      if (free.closed) continue;
+      free.wake();
+      return free;
+    }
+    return new SocketConnection(this.#host, this.#port, this.#lines);
   }
 }
 

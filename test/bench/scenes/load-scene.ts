@@ -1,6 +1,6 @@
 import type { Rhythm } from '../load/job.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
-import type { Pair } from '../wire.ts';
+import { type Pair, socketPairs } from '../wire.ts';
 import { type Floor, floorOf, startParticipants, stopAll } from './participants.ts';
 import { type Counted, rowsOf } from './rows-of.ts';
 import type { Row, Scene, Settings, Stage } from './scene.ts';
@@ -21,6 +21,8 @@ export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
   readonly warmUp: readonly WarmUp[];
   /** Absent: the usual number. */
   readonly rounds?: Readonly<Record<Extent, number>>;
+  /** Clients ask over WebSocket, in pairs of Responses clients; absent: over HTTP. */
+  readonly webSocket?: boolean;
   /** Pairs whose extent is `full`. */
   readonly fullPairs: readonly string[];
   /** More about a pair, once its rounds are over. */
@@ -48,16 +50,32 @@ export const loadScene = (scene: LoadScene): Scene => ({
   name: scene.name,
   groups: scene.groups,
   about: scene.about,
-  seconds: (settings) => settings.pairs.reduce((sum, pair) => sum + secondsOf(scene, settings, pair), 0),
+  seconds(asked) {
+    const settings = settingsOf(scene, asked);
+    return settings.pairs.reduce((sum, pair) => sum + secondsOf(scene, settings, pair), 0);
+  },
   async run(stage) {
     const rows: Row[] = [];
-    for (const pair of stage.settings.pairs) {
-      const told: Stage = { ...stage, progress: (text) => stage.progress(`${scene.name}, ${pair.name}: ${text}`) };
+    const settings = settingsOf(scene, stage.settings);
+    for (const pair of settings.pairs) {
+      const told: Stage = {
+        ...stage,
+        settings,
+        progress: (text) => stage.progress(`${scene.name}, ${pair.name}: ${text}`),
+      };
       rows.push(...(await runPair(scene, told, pair)));
     }
     return rows;
   },
 });
+
+/** A scene over WebSocket has pairs of its own: the one that alone was asked for, or all; for a look the first. */
+const settingsOf = ({ webSocket }: LoadScene, settings: Settings): Settings => {
+  if (!webSocket) return settings;
+  const asked = socketPairs.filter(({ name }) => settings.pairs.length === 1 && name === settings.pairs[0]?.name);
+  const chosen = asked.length > 0 ? asked : socketPairs;
+  return { ...settings, pairs: settings.quick ? chosen.slice(0, 1) : chosen };
+};
 
 /** For a look, the pair's own floor; a second one only where this pair alone is measured. */
 const floorsOf = (pair: Pair, { quick, pairs }: Settings): readonly Floor[] => {
@@ -98,12 +116,15 @@ const lengthMs = (rhythm: Rhythm, { deltas, perWrite, intervalMs }: UpstreamPlan
 };
 
 const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<readonly Row[]> => {
-  const { name, unit, bodyBytes, warmUp, rounds = usualRounds, after } = scene;
+  const { name, unit, bodyBytes, warmUp, rounds = usualRounds, webSocket = false, after } = scene;
   const extent = extentOf(scene, stage.settings, pair);
   const plan = scene.plan(extent);
   const rhythm = scene.rhythm(extent);
   stage.progress('starting');
-  const { running, refused } = await startParticipants(stage, pair, { floors: floorsOf(pair, stage.settings) });
+  const { running, refused } = await startParticipants(stage, pair, {
+    floors: floorsOf(pair, stage.settings),
+    webSocket,
+  });
   try {
     const done = await takeTurns(stage, running, {
       plan,

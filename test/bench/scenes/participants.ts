@@ -30,6 +30,8 @@ interface StartOptions {
   /** Those that take part. */
   readonly floors: readonly Floor[];
   readonly workers?: number;
+  /** Clients ask over WebSocket; the upstream itself is always asked over HTTP. */
+  readonly webSocket?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -43,14 +45,14 @@ interface Started {
 export const startParticipants = async (
   { settings, upstream }: Stage,
   pair: Pair,
-  { floors, workers = 1, env = {} }: StartOptions,
+  { floors, workers = 1, webSocket = false, env = {} }: StartOptions,
 ): Promise<Started> => {
   const upstreamUrl = upstream.baseUrl;
   const probed = { ...allocationProbe(), ...env };
   const refused = new Map<string, string>();
   const gateways = settings.targets.map(({ name, start }) =>
     start({ upstreamUrl, upstream: pair.upstream, workers, env: probed }).then(
-      (running) => [participant(name, pair.client, running)],
+      (running) => [participant(name, pair.client, webSocket, running)],
       (error: unknown) => {
         refused.set(name, error instanceof Error ? error.message : String(error));
         return [];
@@ -62,7 +64,8 @@ export const startParticipants = async (
       const place = { baseUrl: upstreamUrl, wire: pair.upstream, headers: {} };
       return { name, place, pid: undefined, stop: async () => {} };
     }
-    return participant(name, pair.client, await startFloor(upstreamUrl, name === 'bytes' ? '' : pair.name, probed));
+    const floor = await startFloor(upstreamUrl, name === 'bytes' ? '' : pair.name, probed);
+    return participant(name, pair.client, webSocket, floor);
   });
   const [gatewaysRunning, settled] = await Promise.all([Promise.all(gateways), Promise.allSettled(started)]);
   const floorsRunning = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -80,9 +83,14 @@ export const stopAll = async (participants: readonly Participant[]): Promise<voi
   await Promise.all(participants.map(({ stop }) => stop()));
 };
 
-const participant = (name: string, wire: Wire, { pid, baseUrl, headers = {}, stop }: RunningTarget): Participant => ({
+const participant = (
+  name: string,
+  wire: Wire,
+  webSocket: boolean,
+  { pid, baseUrl, headers = {}, stop }: RunningTarget,
+): Participant => ({
   name,
-  place: { baseUrl, wire, headers },
+  place: { baseUrl, wire, headers, webSocket },
   pid,
   stop,
 });

@@ -1,4 +1,5 @@
 import { streamedAnswer, wholeAnswer } from '../upstream/plan.ts';
+import { socketPairs } from '../wire.ts';
 import { loadScene } from './load-scene.ts';
 import type { Scene } from './scene.ts';
 import type { WarmUp } from './take-turns.ts';
@@ -33,15 +34,17 @@ interface PacedScene {
   readonly rounds: number;
   readonly after?: readonly WarmUp[];
   readonly about?: string;
+  readonly webSocket?: boolean;
 }
 
 /** Of a round; the streams' opening is in it. */
 const pacedSeconds = { full: 5, brief: 2, quick: 2 } as const;
 
-const paced = ({ name, streams, perSecond, rounds, after = [], about = '' }: PacedScene): Scene =>
+const paced = ({ name, streams, perSecond, rounds, after = [], about = '', webSocket = false }: PacedScene): Scene =>
   loadScene({
     name,
-    groups: ['streaming', 'paced'],
+    webSocket,
+    groups: ['streaming', webSocket ? 'socket' : 'paced'],
     about: `${streams} streams of ${perSecond} deltas a second for ${pacedSeconds.full} s, each delta a write of its own${about}`,
     unit: 'delta',
     bodyBytes: 1_400,
@@ -50,8 +53,13 @@ const paced = ({ name, streams, perSecond, rounds, after = [], about = '' }: Pac
     rhythm: () => ({ type: 'burst', streams, overMs: 1_000 }),
     warmUp: [shortStreams, ...after, quickStreams],
     rounds: { full: rounds, brief: 3, quick: 3 },
-    fullPairs: ['messages→chat', 'chat→chat'],
+    fullPairs: webSocket ? socketPairs.map((pair) => pair.name) : ['messages→chat', 'chat→chat'],
   });
+
+const overSockets = {
+  webSocket: true,
+  about: `, over WebSocket connections that clients hold; with ${socketPairs.map(({ name }) => name).join(' and ')}`,
+} as const;
 
 /** Streamed answers: one as fast as it goes, many short ones, many at the pace at which models write. */
 export const streamingScenes: readonly Scene[] = [
@@ -90,6 +98,8 @@ export const streamingScenes: readonly Scene[] = [
   }),
   paced({ name: 'paced-200', streams: 200, perSecond: 50, rounds: 9 }),
   paced({ name: 'paced-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
+  paced({ ...overSockets, name: 'socket-200', streams: 200, perSecond: 50, rounds: 9 }),
+  paced({ ...overSockets, name: 'socket-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
   paced({
     name: 'paced-bodies',
     streams: 1_000,

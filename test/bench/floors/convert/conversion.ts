@@ -6,6 +6,9 @@ export interface StreamConversion {
   readonly end: () => string;
 }
 
+/** Writes an event in the client's framing. */
+export type EventWriter = (type: string, data?: object) => string;
+
 /** A request in the upstream's words. */
 interface Converted {
   readonly path: string;
@@ -20,7 +23,8 @@ interface Converted {
 export interface Conversion {
   readonly request: (body: string) => Converted;
   readonly reply: (body: string) => object;
-  readonly stream: () => StreamConversion;
+  /** `write`: how a client of Responses gets its events; absent: as records of Server-Sent Events. */
+  readonly stream: (write?: EventWriter) => StreamConversion;
 }
 
 /** A named event of Server-Sent Events; its type is in its data too. */

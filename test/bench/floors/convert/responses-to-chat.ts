@@ -1,6 +1,6 @@
 import { parseAs } from '../../parse-as.ts';
 import { chatCall, chatTool, textOf } from './chat-words.ts';
-import { type Conversion, namedEvent, type StreamConversion } from './conversion.ts';
+import { type Conversion, type EventWriter, namedEvent, type StreamConversion } from './conversion.ts';
 import type { ChatCall, ChatChunk, ChatReply, ChatUsage, ResponsesItem, ResponsesRequest } from './shapes.ts';
 
 /** Clients of Responses before an upstream of Chat Completions. */
@@ -37,7 +37,7 @@ export const responsesToChat: Conversion = {
       ...tool_calls.map((call) => callItem(call.id, call.function.name, call.function.arguments)),
     ]);
   },
-  stream: () => chatToResponsesStream(),
+  stream: (write = namedEvent) => chatToResponsesStream(write),
 };
 
 const message = (item: ResponsesItem): object => {
@@ -94,7 +94,7 @@ const response = (
   usage,
 });
 
-const chatToResponsesStream = (): StreamConversion => {
+const chatToResponsesStream = (write: EventWriter): StreamConversion => {
   let sequence = 0;
   let id = '';
   let model = '';
@@ -107,7 +107,7 @@ const chatToResponsesStream = (): StreamConversion => {
   let gathered = '';
   const output: object[] = [];
   const event = (type: string, data: object): string => {
-    const written = namedEvent(type, { sequence_number: sequence, ...data });
+    const written = write(type, { sequence_number: sequence, ...data });
     sequence += 1;
     return written;
   };

@@ -108,6 +108,8 @@ export interface ChatChunk {
 
 /** What the floors read of a request of Responses. */
 export interface ResponsesRequest {
+  /** Of a WebSocket message alone. */
+  readonly type?: string;
   readonly model: string;
   readonly max_output_tokens?: number;
   readonly stream?: boolean;
@@ -121,6 +123,16 @@ export type ResponsesItem =
   | { readonly type: 'message'; readonly role: string; readonly content: TextContent }
   | { readonly type: 'function_call'; readonly call_id: string; readonly name: string; readonly arguments: string }
   | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: string };
+
+/** What the floors read of an answer of Responses. */
+export interface ResponsesReply {
+  readonly output: readonly object[];
+}
+
+/** What the floors read of a stream of Responses. */
+export interface ResponsesEvent {
+  readonly type: string;
+}
 
 /** What the floors read of an answer of the Gemini API, and of each record of its streams. */
 export interface GeminiReply {
