@@ -4,6 +4,7 @@ import { plainScenes } from './plain.ts';
 import type { Scene } from './scene.ts';
 import { startScenes } from './start.ts';
 import { streamingScenes } from './streaming.ts';
+import { toolTurnsScene } from './tool-turns.ts';
 import { workersScene } from './workers.ts';
 
 /** Every scene, in the order in which they run. */
@@ -11,6 +12,7 @@ export const scenes: readonly Scene[] = [
   convertScene,
   ...plainScenes,
   ...streamingScenes,
+  toolTurnsScene,
   flatScene,
   workersScene,
   ...startScenes,

@@ -98,8 +98,6 @@ export const streamingScenes: readonly Scene[] = [
   }),
   paced({ name: 'paced-200', streams: 200, perSecond: 50, rounds: 9 }),
   paced({ name: 'paced-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
-  paced({ ...overSockets, name: 'socket-200', streams: 200, perSecond: 50, rounds: 9 }),
-  paced({ ...overSockets, name: 'socket-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
   paced({
     name: 'paced-bodies',
     streams: 1_000,
@@ -108,4 +106,6 @@ export const streamingScenes: readonly Scene[] = [
     after: [largeBodies],
     about: ', after 100 requests of 1 MB: for the memory',
   }),
+  paced({ ...overSockets, name: 'socket-200', streams: 200, perSecond: 50, rounds: 9 }),
+  paced({ ...overSockets, name: 'socket-1000', streams: 1_000, perSecond: 5, rounds: 5 }),
 ];
