@@ -555,6 +555,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/config/fields/shown-faults.ts': [own(/[.[\]]+/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/clients/check.tsx': [own(/\/$/)],
+  'ui/src/pages/requests/request-filter.ts': [foreign(/^(\d{1,6})([mhd])$/, many('0'), 'a')],
   'ui/src/config/fields/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
@@ -580,7 +581,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/routing/explanation-steps.tsx': [foreign(/[.!?]$/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
   'ui/src/config/models.ts': [own(/,\s*/)],
-  'ui/src/pages/overview/drawing/line-layout.ts': [own(/\d+/)],
   'ui/src/parts/controls/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
   'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],

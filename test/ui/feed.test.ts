@@ -77,7 +77,7 @@ browserTest(
     await rowOf(page, 'live').waitFor();
     t.is(open.size, 1);
     t.deepEqual(
-      asked.filter((path) => ['/api/feed', '/api/requests', '/api/activity'].includes(path)),
+      asked.filter((path) => ['/api/feed', '/api/activity'].includes(path)),
       ['/api/feed'],
     );
 

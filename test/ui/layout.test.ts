@@ -168,12 +168,12 @@ browserTest('on a phone, each control is on the page and large enough for a fing
     ['/sessions', 'With single requests'],
     [`/requests/none`, 'Could not load this request'],
     ['/usage', 'Download CSV'],
-    ['/logs', 'app.log'],
+    ['/logs', 'live'],
     ['/providers', 'Add a provider'],
     ['/routing', 'Try a request'],
     ['/routing?at=stages', 'Add a transformer'],
     ['/routing?preset=new', 'Not created yet'],
-    ['/settings', 'Listening'],
+    ['/settings', 'Where the gateway listens'],
     ['/settings?tab=service', 'Running since'],
     ['/clients', 'Set up a tool'],
     ['/playground', 'Nothing sent yet'],
@@ -284,7 +284,7 @@ browserTest(
   'fields beside each other have their controls on one line, and on a phone all tabs are in one row',
   async (t) => {
     const { page, complaints } = await open('/settings');
-    await page.getByText('Limits', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Limits' }).waitFor();
     const rows: readonly (readonly number[])[] =
       await page.evaluate(`[...document.querySelectorAll('.form-grid')].flatMap((grid) => {
     const fields = [...grid.querySelectorAll(':scope > .field')].map((field) =>
@@ -333,10 +333,10 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
     ['/', 'the requests', 'in flight'],
     ['/sessions', 'the sessions', /No sessions in this time|Last used/],
     ['/usage', 'the usage', /No requests in this time|Duration, p95/],
-    ['/logs', 'the list of log files', 'app.log'],
+    ['/logs', 'the list of log files', 'live'],
     ['/providers', 'the configuration', 'Add a provider'],
     ['/routing', 'the configuration', 'Try a request'],
-    ['/routing?preset=new', 'the preset', 'Try a request'],
+    ['/routing?preset=new', 'the preset', 'Not created yet'],
     ['/settings?tab=service', 'the configuration', 'Running since'],
   ] as const) {
     const { page } = await open('/playground');

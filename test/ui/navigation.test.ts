@@ -121,6 +121,7 @@ browserTest('Ctrl+K finds pages, requests, models and actions; Ctrl+S saves', as
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Routing' }).waitFor();
 
+  await page.getByRole('button', { name: /^Long context/ }).click();
   const threshold = page.getByLabel('Threshold (tokens)');
   await threshold.fill('71000');
   await page.keyboard.press('Control+s');

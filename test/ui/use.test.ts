@@ -122,7 +122,7 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
   }
   t.is(upstream.requests.length, 6);
   await page.getByRole('link', { name: 'View request' }).click();
-  await page.getByRole('tab', { name: 'Path' }).waitFor();
+  await page.getByRole('region', { name: 'Request', exact: true }).getByRole('tab', { name: 'Path' }).waitFor();
   await page.goBack();
   t.is(await page.getByLabel('User message').inputValue(), 'Why?', 'the draft is still there');
   await page.getByText('Sent before (6)').click();

@@ -106,7 +106,8 @@ const playCold = async (stage: Stage, players: readonly Player[], turns: Turns):
     const round = await play(stage, player.participant, jobOf({ ...turns, rhythm }));
     if (pid !== undefined) player.cold = round;
     if (round.result.bad > 0) player.fault = wordWrong(round.result);
-    else if (!(await kept()).includes('New turn 0: ')) player.fault = 'the request’s last turn got lost';
+    // Of whichever request reached the upstream first.
+    else if (!(await kept()).includes('New turn ')) player.fault = 'the request’s last turn got lost';
   }
 };
 

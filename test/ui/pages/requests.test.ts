@@ -465,6 +465,7 @@ browserTest('the key is requested once per load, stored nowhere, and a wrong one
 browserTest('unsaved changes stay as a draft when their page is left, and the navigation leads back', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByRole('link', { name: 'Routing' }).click();
+  await page.getByRole('button', { name: /^Long context/ }).click();
   const threshold = page.getByLabel('Threshold (tokens)');
   await threshold.fill('70000');
   t.is(await page.getByRole('link', { name: /Unsaved changes/ }).count(), 0, 'the page itself says so');

@@ -197,7 +197,7 @@ browserTest('the drawing is used by keyboard: arrows, Enter, and Alt to move a r
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
   const drawing = page.getByRole('group', { name: 'Drawing of the rules and destinations' });
   const focused = (): Promise<string> => page.evaluate('document.activeElement.dataset.node ?? ""');
-  await drawing.getByRole('button', { name: /^By name/ }).focus();
+  await drawing.getByRole('button', { name: /^Router module/ }).focus();
   await page.keyboard.press('ArrowDown');
   const rule = await focused();
   t.is(rule, 'rule/0');

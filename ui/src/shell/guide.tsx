@@ -27,7 +27,7 @@ const question = 'Say hello, and name yourself in one sentence.';
  */
 export const Guide = ({ isPage = false }: { readonly isPage?: boolean }) => {
   const { config } = useConfig();
-  const recent = useRecentRequests().data?.requests ?? none;
+  const recent = useRecentRequests('feed').data?.requests ?? none;
   const own = config ? ownProviders(config) : none;
   const names = own.join('\n');
   const isSeen = recent.some((one) => own.includes(one.provider ?? '') && !hasFailed(one));
@@ -124,7 +124,7 @@ const MakeDefault = ({ config, own }: { readonly config: ConfigFile; readonly ow
 
 const FirstRequest = () => {
   const { busy, error, run } = useAttempt();
-  const recent = useRecentRequests();
+  const recent = useRecentRequests('feed');
   const [answer, setAnswer] = useState<string>();
   const send = (): void =>
     run(async () => {

@@ -10,6 +10,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { SortableList, type SortableRow } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
+import type { PageProps } from '../page.ts';
 import { AddProvider } from './add-provider.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
@@ -19,9 +20,9 @@ import './providers.css';
 /** The polling interval of the providers' state, in milliseconds. */
 const stateEveryMs = 5_000;
 
-/** The providers page. */
-export const Providers = () => {
-  const [adds, setAdds] = useState(false);
+/** The providers page. Its address may ask for the dialog that adds one: `#/providers?add=yes`. */
+export const Providers = ({ query }: PageProps) => {
+  const [adds, setAdds] = useState(query.get('add') === 'yes');
   return (
     <ConfigPage
       title="Providers"

@@ -42,7 +42,13 @@ export const RequestPane = ({
   return (
     <article className="pane" aria-labelledby="pane-title">
       <header className="pane-head">
-        {data ? <Head {...data} /> : <h2 id="pane-title">Request</h2>}
+        {data ? (
+          <Head {...data} />
+        ) : (
+          <h2 id="pane-title" className="pane-title">
+            Request
+          </h2>
+        )}
         <IconButton icon="close" label="Close the request" onClick={onClose} />
       </header>
       {error && (

@@ -54,7 +54,11 @@ export const useRequests = (filter: RequestFilter): Requests => {
   const recent = useRecentRequests(isMissing ? 'poll' : 'feed');
   const all = recent.data?.requests;
   // The filter's times are relative to when the list changes.
-  const live = useMemo(() => all?.filter((request) => passes(request, filter, Date.now())), [all, filter]);
+  const isWhole = Object.keys(givenIn(filter)).length === 0;
+  const live = useMemo(
+    () => (isWhole ? all : all?.filter((request) => passes(request, filter, Date.now()))),
+    [all, filter, isWhole],
+  );
   const oldest = all?.at(-1);
   const older = useOlder(filter, oldest && endOf(oldest), all !== undefined);
   const seen = useMemo(() => new Set(all?.map(({ id }) => id)), [all]);
