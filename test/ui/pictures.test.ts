@@ -176,7 +176,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
     'dark',
     async () => {
       const page = await open(still, '/settings');
-      await page.getByText('Listening').waitFor();
+      await page.getByRole('heading', { name: 'Listening' }).waitFor();
       return page;
     },
   ],
