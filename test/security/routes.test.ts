@@ -176,8 +176,8 @@ test('S2 the spellings of Host over a socket: foreign ones get 403 before the bo
   );
 });
 
-test('a WebSocket gets 426 in the shape of each model route, presets too, and only with the key', async (t) => {
-  const gateway = await startGateway({ APIKEY: key });
+test('where no WebSockets are served, one gets 426 in the shape of its route, presets too, and only with the key', async (t) => {
+  const gateway = await startGateway({ APIKEY: key, LIMITS: { webSockets: 0 } });
   t.teardown(gateway.stop);
   const { port, host } = new URL(gateway.baseUrl);
   const handshake = (path: string, headers: string): string =>

@@ -425,10 +425,9 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
   await appendFile(log, `${logged(5)}\n`);
   await grid.getByText('routed as number 5').waitFor();
 
-  await page
-    .getByRole('group', { name: 'Log file' })
-    .getByText(/^junctor-/)
-    .click();
+  await (await fetch(`${gateway.baseUrl}/v1/models`)).text();
+  const files = page.getByLabel('Log file', { exact: true });
+  await files.selectOption((await files.locator('option', { hasText: /^junctor-/ }).getAttribute('value')) ?? '');
   const server = page.getByRole('grid', { name: /^Records of junctor-/ });
   await server.getByText('GET /v1/models').first().waitFor();
   t.is(await server.getByText('/api/logs').count(), 0);
@@ -446,6 +445,7 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
 browserTest('each tool’s settings have this gateway’s address, and its connection is checked', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
   const tool = page.getByLabel('Tool', { exact: true });
+  await tool.waitFor();
   t.is(await tool.locator('option').count(), 13);
   await page
     .getByRole('region', { name: 'Shell', exact: true })
@@ -456,9 +456,9 @@ browserTest('each tool’s settings have this gateway’s address, and its conne
   await page.getByLabel('Model', { exact: true }).fill('box,small');
   await shell.getByText('ANTHROPIC_MODEL=box,small').waitFor();
   await page.getByLabel('Model', { exact: true }).fill('');
-  await page.getByLabel('Shell', { exact: true }).selectOption('PowerShell');
+  await page.getByRole('combobox', { name: 'Shell', exact: true }).selectOption('PowerShell');
   await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
-  await page.getByLabel('Shell', { exact: true }).selectOption('bash, zsh');
+  await page.getByRole('combobox', { name: 'Shell', exact: true }).selectOption('bash, zsh');
   const calls = upstream.requests.length;
   await page.getByRole('button', { name: 'Run check' }).click();
   await page.getByText(/^box, small replied: Each lever/).waitFor();
