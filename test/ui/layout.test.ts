@@ -370,7 +370,7 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
   const { page: hanging } = await open('/playground');
   await hanging.route('**/api/**', () => undefined);
   await hanging.goto(`${gateway.baseUrl}/ui#/requests`);
-  await hanging.getByText('Still loading requests').waitFor({ timeout: 5_000 });
+  await hanging.getByText('Still loading requests').waitFor();
   await hanging.getByRole('button', { name: 'Reload the page' }).waitFor();
   await hanging.unrouteAll();
   await hanging.reload();
