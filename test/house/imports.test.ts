@@ -625,7 +625,7 @@ test('no vendor is named outside its row', (t) => {
     // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/connect\/clients\/)/.test(
+        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
           file,
         ),
     )

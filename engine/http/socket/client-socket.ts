@@ -157,7 +157,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     }
   }
 
-  conversationOf(id: string): readonly Buffer[] | 'unknown' | 'lost' {
+  conversationOf(id: string): readonly Uint8Array[] | 'unknown' | 'lost' {
     for (const { conversation } of this.#lanes?.values() ?? []) {
       if (conversation?.id !== id) continue;
       const items = this.listener.conversations.use(conversation);

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer';
 import { type Linked, LinkedSet } from '../ticker.ts';
 
 /** The conversation up to one answer. */
@@ -6,7 +5,7 @@ export interface Conversation extends Linked<Conversation> {
   /** The answer's id. */
   readonly id: string;
   /** Its items, as the client sent them and got them; `undefined`: they had to be forgotten. */
-  items: readonly Buffer[] | undefined;
+  items: readonly Uint8Array[] | undefined;
 }
 
 /** The most bytes of one conversation, and of those of all connections. */
@@ -29,7 +28,7 @@ export class Conversations {
   }
 
   /** Keeps a conversation. One that no request could hold is known by its id alone. */
-  keep(id: string, items: readonly Buffer[], { inflatedBytes, bodiesBytes }: ConversationLimits): Conversation {
+  keep(id: string, items: readonly Uint8Array[], { inflatedBytes, bodiesBytes }: ConversationLimits): Conversation {
     const conversation: Conversation = { id, items, before: undefined, after: undefined };
     const bytes = bytesOf(conversation);
     if (bytes > inflatedBytes) {
@@ -46,7 +45,7 @@ export class Conversations {
   }
 
   /** The items of a conversation, which is now the one used last. */
-  use(conversation: Conversation): readonly Buffer[] | undefined {
+  use(conversation: Conversation): readonly Uint8Array[] | undefined {
     if (this.#kept.has(conversation)) {
       this.#kept.delete(conversation);
       this.#kept.add(conversation);

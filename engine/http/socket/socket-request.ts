@@ -34,7 +34,7 @@ export interface Handshake {
 export interface AnsweredConversation {
   /** The answer's id. */
   readonly id: string;
-  readonly items: readonly Buffer[];
+  readonly items: readonly Uint8Array[];
 }
 
 /** The connection as its requests see it. */
@@ -50,7 +50,7 @@ interface RequestSocket {
    * The conversation up to an answer of this connection. `unknown`: the connection hasn't given it, or not as the latest of its lane.
    * `lost`: it had to be forgotten.
    */
-  readonly conversationOf: (id: string) => readonly Buffer[] | 'unknown' | 'lost';
+  readonly conversationOf: (id: string) => readonly Uint8Array[] | 'unknown' | 'lost';
   /** A request has ended. `answer` is absent if there is nothing to continue; `continued`: the id of the answer that it continued. */
   readonly finished: (
     request: SocketRequest,
@@ -82,7 +82,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   readonly #frames = new ReplyFrames((event, data) => this.#send(event, data));
   #ask: SocketAsk | undefined;
   /** The conversation before the answer; `undefined`: it isn't known as a whole. */
-  #conversation: readonly Buffer[] | undefined;
+  #conversation: readonly Uint8Array[] | undefined;
   #answer: SocketAnswerReader | undefined;
   readonly #continues: string | undefined;
   #allHeaders: Headers | undefined;
@@ -304,7 +304,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   }
 }
 
-const noItems: readonly Buffer[] = [];
+const noItems: readonly Uint8Array[] = [];
 
 const tooLong = (maxBytes: number): Fault => ({
   kind: 'too-large',

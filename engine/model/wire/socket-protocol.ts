@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer';
 import type { Fault } from '../fault.ts';
 import type { JsonObject } from '../json/json.ts';
 
@@ -6,15 +5,15 @@ import type { JsonObject } from '../json/json.ts';
 export interface SocketProtocol {
   readonly limits: SocketLimits;
   /** Reads a client's text message. */
-  readonly read: (message: Buffer) => SocketMessage;
+  read(message: Uint8Array): SocketMessage;
   /** What is wrong with a message or with the state of a connection, in the protocol's own codes. */
   readonly faults: SocketFaults;
   /** The error event for a request that gets no answer, or for a message that is none. `lane`: empty for the default lane. */
   readonly encodeError: (error: SocketError, lane: string) => string;
   /** The answer to a request that only prepares the next ones, as SSE text. Throws as the protocol's decoder does. */
-  readonly answerWarmUp: (body: Buffer, id: string, startedAtMs: number) => string;
+  answerWarmUp(body: Uint8Array, id: string, startedAtMs: number): string;
   /** A record's data as the event of this lane. */
-  readonly inLane: <D extends string | Buffer>(data: D, lane: string) => string | D | Buffer;
+  inLane<D extends string | Uint8Array>(data: D, lane: string): string | D | Uint8Array;
   /** An event without a meaning, for a silence before the answer's first one. */
   readonly keepAlive: string;
   /** Reads from one answer's records what a later request may continue. */
@@ -55,9 +54,9 @@ export interface SocketAsk {
   /** What the request says in place of headers, which the connection's are for all its requests. */
   readonly headers: Readonly<Record<string, string>>;
   /** The items that it adds to the conversation, without brackets. */
-  readonly items: () => Buffer;
+  items(): Uint8Array;
   /** The body of the same request over HTTP. `before`: the conversation that it continues; absent: it names it itself. */
-  readonly body: (before?: readonly Buffer[]) => Buffer;
+  body(before?: readonly Uint8Array[]): Uint8Array;
 }
 
 /** The faults of connections. */
@@ -81,7 +80,7 @@ interface SocketError {
 /** Reads the records of one answer. */
 export interface SocketAnswerReader {
   /** Called for each record. `event`: its `event:` line; empty without one. */
-  readonly read: (event: string, data: string | Buffer) => void;
+  read(event: string, data: string | Uint8Array): void;
   /** The answer, once its terminal record was read; `undefined` if it failed or broke off. */
-  readonly result: () => { readonly id: string; readonly items: Buffer } | undefined;
+  readonly result: () => { readonly id: string; readonly items: Uint8Array } | undefined;
 }
