@@ -28,10 +28,14 @@ export class Conversations {
   }
 
   /** Keeps a conversation. One that no request could hold is known by its id alone. */
-  keep(id: string, items: readonly Uint8Array[], { inflatedBytes, bodiesBytes }: ConversationLimits): Conversation {
+  keep(
+    id: string,
+    items: readonly Uint8Array[] | undefined,
+    { inflatedBytes, bodiesBytes }: ConversationLimits,
+  ): Conversation {
     const conversation: Conversation = { id, items, before: undefined, after: undefined };
     const bytes = bytesOf(conversation);
-    if (bytes > inflatedBytes) {
+    if (!items || bytes > inflatedBytes) {
       conversation.items = undefined;
       return conversation;
     }

@@ -34,7 +34,8 @@ export interface Handshake {
 export interface AnsweredConversation {
   /** The answer's id. */
   readonly id: string;
-  readonly items: readonly Uint8Array[];
+  /** `undefined`: they are more than may be held. */
+  readonly items: readonly Uint8Array[] | undefined;
 }
 
 /** The connection as its requests see it. */
@@ -78,6 +79,8 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   readonly #socket: RequestSocket;
   readonly #headers: Headers;
   readonly #claim: BodyClaim;
+  /** For the answer's items, until the connection remembers them. */
+  readonly #itemMemory: MemoryClaim;
   readonly #begunMs = performance.now();
   readonly #frames = new ReplyFrames((event, data) => this.#send(event, data));
   #ask: SocketAsk | undefined;
@@ -102,6 +105,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#continues = ask.continues;
     this.#claim = new BodyClaim(bodies.claim(settings.limits.bodiesBytes));
     this.answerMemory = answers.claim(settings.limits.answersBytes);
+    this.#itemMemory = answers.claim(settings.limits.answersBytes);
   }
 
   get path(): string {
@@ -230,7 +234,9 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     const refused = this.hold(body);
     if (refused) return refused;
     if (before && !ask.isStored) this.#conversation = [...before, ask.items()];
-    this.#answer = protocol.readAnswer();
+    this.#answer = protocol.readAnswer(
+      (bytes) => this.#itemMemory.heldBytes + bytes <= inflatedBytes && this.#itemMemory.take(bytes) === undefined,
+    );
     this.body = body;
     const parts = ask.isWarmUp ? undefined : handshake.endpoint.handle(this, handshake.params);
     if (parts) this.#run(parts);
@@ -292,9 +298,10 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#subscription?.unsubscribe();
     this.#claim.release();
     this.answerMemory.release();
+    this.#itemMemory.release();
     const answer = this.#answer?.result();
     const conversation = answer &&
-      this.#conversation && { id: answer.id, items: [...this.#conversation, answer.items] };
+      this.#conversation && { id: answer.id, items: answer.items && [...this.#conversation, answer.items] };
     const { listener } = this.#socket;
     this.#socket.finished(this, conversation, this.#continues);
     if (!this.#begun) return;

@@ -17,7 +17,7 @@ export interface SocketProtocol {
   /** An event without a meaning, for a silence before the answer's first one. */
   readonly keepAlive: string;
   /** Reads from one answer's records what a later request may continue. */
-  readonly readAnswer: () => SocketAnswerReader;
+  readonly readAnswer: (mayHold: (bytes: number) => boolean) => SocketAnswerReader;
 }
 
 /** What one connection may have at a time. */
@@ -82,5 +82,5 @@ export interface SocketAnswerReader {
   /** Called for each record. `event`: its `event:` line; empty without one. */
   read(event: string, data: string | Uint8Array): void;
   /** The answer, once its terminal record was read; `undefined` if it failed or broke off. */
-  readonly result: () => { readonly id: string; readonly items: Uint8Array } | undefined;
+  readonly result: () => { readonly id: string; readonly items: Uint8Array | undefined } | undefined;
 }

@@ -8,13 +8,20 @@ const headLength = 200;
 
 /** Reads the items of one answer as the client gets them. Only the records of whole items and the terminal one are looked into. */
 export class AnswerReader implements SocketAnswerReader {
-  readonly #items: Buffer[] = [];
-  #result: { readonly id: string; readonly items: Buffer } | undefined;
+  readonly #mayHold: (bytes: number) => boolean;
+  /** `undefined`: they are more than may be held. */
+  #items: Buffer[] | undefined = [];
+  #result: { readonly id: string; readonly items: Buffer | undefined } | undefined;
+
+  /** `mayHold`: takes memory for further bytes, and says whether there is any. */
+  constructor(mayHold: (bytes: number) => boolean) {
+    this.#mayHold = mayHold;
+  }
 
   read(event: string, data: string | Buffer): void {
     switch (event === '' ? typeIn(data) : event) {
       case 'response.output_item.done': {
-        const item = memberOf(bytesOf(data), 'item');
+        const item = this.#items && memberOf(bytesOf(data), 'item');
         if (item) this.#add(item);
         break;
       }
@@ -24,7 +31,7 @@ export class AnswerReader implements SocketAnswerReader {
     }
   }
 
-  result(): { readonly id: string; readonly items: Buffer } | undefined {
+  result(): { readonly id: string; readonly items: Buffer | undefined } | undefined {
     return this.#result;
   }
 
@@ -33,17 +40,18 @@ export class AnswerReader implements SocketAnswerReader {
     const id = response && memberOf(response, 'id');
     const name = id && parseJson(id.toString());
     if (!response || typeof name !== 'string') return;
-    if (this.#items.length === 0) {
+    if (this.#items?.length === 0) {
       // Some servers send no events of items.
       const output = memberOf(response, 'output')?.subarray(1, -1);
       if (output && !output.every(isJsonSpace)) this.#add(output);
     }
-    this.#result = { id: name, items: Buffer.concat(this.#items) };
+    this.#result = { id: name, items: this.#items && Buffer.concat(this.#items) };
   }
 
   #add(item: Buffer): void {
-    if (this.#items.length > 0) this.#items.push(separator);
-    this.#items.push(item);
+    if (!this.#mayHold(item.length)) this.#items = undefined;
+    if (this.#items && this.#items.length > 0) this.#items.push(separator);
+    this.#items?.push(item);
   }
 }
 

@@ -81,5 +81,5 @@ export const responsesSocket: SocketProtocol = {
     return typeof data === 'string' ? first + data.slice(1) : Buffer.concat([Buffer.from(first), data.subarray(1)]);
   },
   keepAlive: '{"type":"codex.keepalive"}',
-  readAnswer: () => new AnswerReader(),
+  readAnswer: (mayHold) => new AnswerReader(mayHold),
 };

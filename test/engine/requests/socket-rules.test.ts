@@ -248,3 +248,23 @@ test('an answer is cut into the same messages, whatever its chunks and its line 
   frames.take(`\n\n${events[2]}`);
   t.deepEqual(got, [plain[0], plain[2]]);
 });
+
+test('of an answer whose items are more than may be held, the id alone is kept', (t) => {
+  const item = (id: string) => `{"type":"response.output_item.done","item":{"id":"${id}"}}`;
+  const end = '{"type":"response.completed","response":{"id":"resp_1","output":[]}}';
+  for (const [most, items] of [
+    [100, '{"id":"a"},{"id":"b"}'],
+    [15, undefined],
+  ] as const) {
+    let held = 0;
+    const reader = responsesSocket.readAnswer((bytes) => {
+      held += bytes;
+      return held <= most;
+    });
+    for (const data of [item('a'), item('b')]) reader.read('response.output_item.done', data);
+    reader.read('response.completed', end);
+    const result = reader.result();
+    t.is(result?.id, 'resp_1');
+    t.is(result?.items && Buffer.from(result.items).toString(), items);
+  }
+});
