@@ -6,7 +6,7 @@ const maxLooked = 2_000;
 const maxTools = 10;
 
 /**
- * The words that tell a request from others, still with their secrets: of the last user turn the last text, before which agents put what all requests have; or
+ * A title for a request, with its secrets unmasked: the last text of the last user turn, since agents put their boilerplate before it, or
  * the tools whose results it brings. `undefined`: it has neither.
  */
 export const requestTitle = ({ turns }: Pick<ModelRequest, 'turns'>): string | undefined => {

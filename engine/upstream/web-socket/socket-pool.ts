@@ -58,7 +58,8 @@ export class SocketPool {
   }
 
   /**
-   * A connection for a request: the one that has seen its conversation, or else one that remembers nothing, or a new one; `undefined` if all are in use.
+   * Finds a connection for a request. One that has seen the conversation comes first, then one that remembers nothing, then a new one.
+   * `undefined`: all are in use.
    */
   take(place: SocketPlace, body: CreateBody): Grant {
     if (this.#isClosed) return undefined;

@@ -3,7 +3,7 @@ import { movedAddress } from './moved.ts';
 import { parseHash, replaceAddress, route } from './route.ts';
 import { arrive, rememberScroll } from './scroll.ts';
 
-/** Shows the page of the address; an old address becomes the one that has its page now. */
+/** Shows the page of the address. An old address is replaced by its new one first. */
 export const readAddress = (): void => {
   const shown = parseHash(window.location.hash);
   const address = movedAddress(shown);

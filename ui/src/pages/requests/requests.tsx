@@ -27,7 +27,7 @@ import './requests.css';
 import { SessionList } from './session-list.tsx';
 import { type Requests as Listed, type ListedRequest, useCounts, useRequests } from './use-requests.ts';
 
-/** The home page: the requests, live and past, and the one that is open. */
+/** The home page: live and past requests in one list, and the open one beside it. */
 export const Requests = ({ rest: [id], query }: PageProps) => {
   const queryText = query.toString();
   const isGrouped = query.get('group') === 'session';
