@@ -75,9 +75,9 @@ test('the package has what runs and nothing else, and brings little along', asyn
   const schema: unknown = JSON.parse(await readFile(join(gateway, 'dist/config.schema.json'), 'utf8'));
   t.deepEqual(schema, configSchema());
   const lock: Lock = JSON.parse(await readFile(join(packages, '.package-lock.json'), 'utf8'));
-  // Without the package itself. On Node.js 22, both releases of uWebSockets.js have a build for it.
+  // Without the package itself. On Node.js 22, both releases of uWebSockets.js have a build for it, which makes one more.
   const brought = Object.keys(lock.packages).length - 1;
-  t.true(brought <= 40, `${brought} packages`);
+  t.true(brought <= 41, `${brought} packages`);
   const bytes = (await filesIn(packages)).reduce((sum, { size }) => sum + size, 0);
   t.true(bytes < 120_000_000, `${bytes} bytes`);
 });
