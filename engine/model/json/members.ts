@@ -11,8 +11,12 @@ export interface JsonMember {
   readonly to: number;
 }
 
+/** More members than any request or item has: each is held by some hundred bytes. */
+const maxMembers = 10_000;
+
 /**
- * The members of an object in JSON bytes, in order, without parsing their values; `undefined` if the bytes are surely no JSON object.
+ * The members of an object in JSON bytes, in order, without parsing their values; `undefined` if the bytes are surely no JSON object, or
+ * one of more than 10,000 members.
  * What it accepts isn't always valid JSON: only the ends of values are found. Linear.
  */
 export const memberSpans = (bytes: Buffer): readonly JsonMember[] | undefined => {
@@ -31,7 +35,7 @@ export const memberSpans = (bytes: Buffer): readonly JsonMember[] | undefined =>
     const end = valueEndIn(bytes, json, value);
     const name = end > value ? nameIn(bytes, at, nameEnd) : undefined;
     if (name === undefined) return undefined;
-    members.push({ name, at, from: value, to: end });
+    if (members.push({ name, at, from: value, to: end }) > maxMembers) return undefined;
     at = json.skipSpace(end);
     if (isEnd(at)) return members;
     if (bytes[at] !== comma) return undefined;

@@ -9,7 +9,7 @@ const headLength = 200;
 /** Reads the items of one answer as the client gets them. Only the records of whole items and the terminal one are looked into. */
 export class AnswerReader implements SocketAnswerReader {
   readonly #mayHold: (bytes: number) => boolean;
-  /** `undefined`: they are more than may be held. */
+  /** `undefined`: they are more than may be held, or not all are known. */
   #items: Buffer[] | undefined = [];
   #result: { readonly id: string; readonly items: Buffer | undefined } | undefined;
 
@@ -22,7 +22,9 @@ export class AnswerReader implements SocketAnswerReader {
     switch (event === '' ? typeIn(data) : event) {
       case 'response.output_item.done': {
         const item = this.#items && memberOf(bytesOf(data), 'item');
+        // An item that can't be read is missing: the client has to send the conversation.
         if (item) this.#add(item);
+        else this.#items = undefined;
         break;
       }
       case 'response.completed':

@@ -23,7 +23,7 @@ const steering: ReadonlySet<string> = new Set(['response.append', 'response.inje
  */
 export const readSocketMessage = (message: Buffer): SocketMessage => {
   const members = memberSpans(message);
-  if (!members) return refused('The message is not a JSON object.');
+  if (!members) return refused('The message is not a JSON object, or has more than 10,000 members.');
   const value = (name: string): Json | undefined => {
     const member = memberNamed(members, name);
     return member && parseJson(memberBytes(message, member).toString());

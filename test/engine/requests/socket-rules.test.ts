@@ -268,3 +268,19 @@ test('of an answer whose items are more than may be held, the id alone is kept',
     t.is(result?.items && Buffer.from(result.items).toString(), items);
   }
 });
+
+test('of an answer with an item that can not be read, the id alone is kept', (t) => {
+  const reader = responsesSocket.readAnswer(() => true);
+  reader.read('response.output_item.done', '{"type":"response.output_item.done"}');
+  reader.read('response.output_item.done', '{"type":"response.output_item.done","item":{"id":"b"}}');
+  reader.read('response.completed', '{"type":"response.completed","response":{"id":"resp_1","output":[]}}');
+  t.deepEqual(reader.result(), { id: 'resp_1', items: undefined });
+});
+
+test('a message with countless members is refused without holding them', (t) => {
+  const members = (count: number) => Array.from({ length: count }, (_, at) => `"m${at}":1`).join();
+  const read = (count: number) =>
+    responsesSocket.read(Buffer.from(`{"type":"response.create",${members(count)}}`)).type;
+  t.is(read(9_999), 'ask');
+  t.is(read(10_000), 'refused');
+});
