@@ -5,7 +5,7 @@ import { createStore } from '../../state/store.ts';
 interface Shortcut {
   /** One key, two in a row with a space between them, or one with Ctrl (or Command): `?`, `g y`, `Ctrl+s`. */
   readonly keys: string;
-  /** What it does: `Go to the Overview`. */
+  /** What it does: `Go to Requests`. */
   readonly does: string;
   readonly run: () => void;
 }
