@@ -115,6 +115,13 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     t.deepEqual(await violations(page), []);
     await page.setViewportSize({ width: 390, height: 844 });
     t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
+    t.is(
+      await page.evaluate(
+        `[...document.querySelectorAll('.data td')].filter((cell) => cell.scrollHeight > cell.clientHeight + 1).length`,
+      ),
+      0,
+      'what a cell holds does not lie on the next one',
+    );
     await page.setViewportSize({ width: 1280, height: 800 });
 
     await page.getByRole('button', { name: 'Revoke team-a' }).click();

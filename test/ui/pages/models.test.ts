@@ -20,6 +20,7 @@ browserTest('a provider shows what is known of its models, and more once it was 
   t.teardown(browser.close);
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers`);
   await page.getByRole('button', { name: /^p\b/ }).first().click();
+  await page.getByText('What is known of the models').click();
   const facts = page.getByRole('region', { name: 'Known of the models' });
   await facts.getByText('4,096').waitFor();
   await facts.getByText('$1 / $2').waitFor();

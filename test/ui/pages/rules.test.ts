@@ -212,6 +212,8 @@ browserTest('the drawing is used by keyboard: arrows, Enter, and Alt to move a r
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   t.regex(await focused(), /^client\//);
+  await page.goto(`${gateway.baseUrl}/ui#/routing?at=rule/99`);
+  await page.getByRole('heading', { name: 'Not there any more' }).waitFor();
   t.deepEqual(complaints, []);
 });
 

@@ -17,7 +17,7 @@ export interface Fact {
 export const facts: readonly Fact[] = [
   { name: 'client', title: 'Client protocol', kind: 'client' },
   { name: 'model', title: 'Requested model', kind: 'globs' },
-  { name: 'key', title: 'Client key', kind: 'globs', hint: 'Names of clients, as on the settings page.' },
+  { name: 'key', title: 'Client key', kind: 'globs', hint: 'Names of clients.' },
   { name: 'preset', title: 'Preset', kind: 'globs' },
   { name: 'path', title: 'Path', kind: 'globs', hint: 'Without the preset: /v1/messages.' },
   { name: 'headers', title: 'Headers', kind: 'headers' },

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quantityOf } from '../../format/quantity.ts';
 import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
+import { textsToValue, valueToTexts } from '../conditions.ts';
 import { sentence } from '../findings.ts';
 import { ChoicesField } from './choices-field.tsx';
 import { Described } from './described.tsx';
@@ -26,8 +27,8 @@ export const SchemaForm = ({
   readonly onChange: (value: JsonObject) => void;
   /** Labels in place of the members' names. */
   readonly titles?: Readonly<Record<string, string>>;
-  /** Says where the value that is in effect comes from. */
-  readonly sourceOf?: (path: string, value: Json | undefined, usual: Json | undefined) => string;
+  /** Says where the value that is in effect comes from, if it isn't the default. */
+  readonly sourceOf?: (path: string, value: Json | undefined) => string;
 }) => {
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -88,7 +89,7 @@ const Member = ({
 }) => {
   const mark = useField(path);
   const usual = schema.default;
-  const source = sourceOf?.(path, value, usual) ?? '';
+  const source = sourceOf?.(path, value) ?? '';
   const about = [typeof schema.description === 'string' ? schema.description : '', source].filter(Boolean).join(' ');
   const hint = about === '' ? undefined : <Described text={about} />;
   const frame = { label, hint, ...mark };
@@ -183,15 +184,21 @@ const Member = ({
     }
     if (isRecordOfTexts(schema)) return <ValuesField {...{ label, hint, path, onChange }} value={value ?? {}} />;
   }
-  if (isListOfTexts(schema) && (value === undefined || Array.isArray(value))) {
+  const mayBeText = takesTextOrTexts(schema);
+  if (
+    (isListOfTexts(schema) || mayBeText) &&
+    (value === undefined || Array.isArray(value) || (mayBeText && typeof value === 'string'))
+  ) {
+    const texts = valueToTexts(value);
+    const set = (next: readonly string[]): void => onChange(mayBeText ? textsToValue(next) : next);
     return (
       <TextArea
         {...frame}
         hint={<>{hint} One per line.</>}
-        rows={Math.min(8, Math.max(2, (value?.length ?? 0) + 1))}
-        value={(value ?? []).map(String).join('\n')}
-        onChange={(text) => onChange(text === '' ? undefined : text.split('\n').map((line) => line.trim()))}
-        onBlur={() => value && onChange(value.filter((line: Json) => line !== ''))}
+        rows={Math.min(8, Math.max(2, texts.length + 1))}
+        value={texts.join('\n')}
+        onChange={(text) => (text === '' ? onChange(undefined) : set(text.split('\n').map((line) => line.trim())))}
+        onBlur={() => value !== undefined && set(texts.filter((line) => line !== ''))}
       />
     );
   }
@@ -214,6 +221,12 @@ const wordsOf = (name: string): string => {
 
 const isListOfTexts = ({ type, items }: JsonObject): boolean =>
   type === 'array' && isJsonObject(items) && items.type === 'string';
+
+/** `FLEET.store` is one: a text, or a list of texts. */
+const takesTextOrTexts = ({ anyOf }: JsonObject): boolean =>
+  Array.isArray(anyOf) &&
+  anyOf.some((one: Json) => isJsonObject(one) && isListOfTexts(one)) &&
+  anyOf.every((one: Json) => isJsonObject(one) && (one.type === 'string' || isListOfTexts(one)));
 
 /** `WORKERS` is one: a number or `auto`. */
 const takesNumberOrWord = ({ anyOf }: JsonObject): boolean =>

@@ -12,6 +12,7 @@ import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { href } from '../../router/route.ts';
 import { confirm } from '../../shell/dialogs/confirm.ts';
@@ -79,20 +80,22 @@ export const ClientList = ({
           the key of a client, or the gateway’s own.
         </Notice>
       )}
-      <DataTable
-        label="Clients"
-        rows={data.clients}
-        rowKey={({ name }) => name}
-        open={({ name }) => `${href('/requests')}?${new URLSearchParams({ client: name, from: `${lookedDays}d` })}`}
-        empty={
-          <Empty title="No clients yet">
-            {data.isKeyNeeded
-              ? 'All programs use the key of this gateway (APIKEY).'
-              : 'Requests need no key. The first client changes that for all programs.'}
-          </Empty>
-        }
-        columns={columns}
-      />
+      <Panel flush title="Keys" about="One for each program or person, with its use, budget and limits.">
+        <DataTable
+          label="Clients"
+          rows={data.clients}
+          rowKey={({ name }) => name}
+          open={({ name }) => `${href('/requests')}?${new URLSearchParams({ client: name, from: `${lookedDays}d` })}`}
+          empty={
+            <Empty title="No clients yet">
+              {data.isKeyNeeded
+                ? 'All programs use the key of this gateway (APIKEY).'
+                : 'Requests need no key. The first client changes that for all programs.'}
+            </Empty>
+          }
+          columns={columns}
+        />
+      </Panel>
     </>
   );
 };

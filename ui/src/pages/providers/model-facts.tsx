@@ -5,17 +5,20 @@ import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 
 /** What is known of a saved provider's models, and a button that asks the provider for its list. */
 export const ModelFacts = ({ provider }: { readonly provider: string }) => {
-  const { data, reload } = useLoad(readModelFacts);
+  const { data, error, reload } = useLoad(readModelFacts);
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState('');
   const leaving = useRef<AbortController>(undefined);
   useEffect(() => () => leaving.current?.abort(), []);
   const known = data?.find((one) => one.provider === provider);
-  if (!known) return null;
+  if (error !== undefined) return <LoadFailed what="what is known of the models" error={error} onRetry={reload} />;
+  if (!known) return data ? <p className="soft">Nothing is known yet.</p> : <Loading what="what is known" />;
   const refresh = async (): Promise<void> => {
     const own = new AbortController();
     leaving.current = own;
@@ -33,7 +36,7 @@ export const ModelFacts = ({ provider }: { readonly provider: string }) => {
     setBusy(false);
   };
   return (
-    <section className="model-facts" aria-label="Known of the models">
+    <section className="stack-tight" aria-label="Known of the models">
       <DataTable
         label="What is known of the models"
         columns={columns}

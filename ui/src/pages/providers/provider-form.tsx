@@ -7,6 +7,7 @@ import { withNames } from '../../config/models.ts';
 import { renameProvider } from '../../config/rename-provider.ts';
 import { addressOf, spelling } from '../../config/spelling.ts';
 import { SelectField, TextField } from '../../parts/controls/field.tsx';
+import { Fold } from '../../parts/layout/fold.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
 import { ModelFacts } from './model-facts.tsx';
@@ -91,10 +92,14 @@ export const ProviderForm = ({
         path={path}
         onChange={(names) => replace(withMember(provider, 'models', withNames(provider, names)))}
       />
-      {upstream && <ModelFacts provider={name} />}
-      <MoreOptions provider={provider} path={path} onChange={replace} />
-      {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />
+      {upstream && <UpstreamState upstream={upstream} />}
+      {upstream && (
+        <Fold title="What is known of the models">
+          <ModelFacts provider={name} />
+        </Fold>
+      )}
+      <MoreOptions provider={provider} path={path} onChange={replace} />
     </>
   );
 };

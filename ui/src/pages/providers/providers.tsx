@@ -6,6 +6,7 @@ import { ConfigPage } from '../../config/config-page.tsx';
 import { useForm } from '../../config/fields/form.ts';
 import { useWanted } from '../../config/fields/wanted-field.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
+import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { SortableList, type SortableRow } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
@@ -66,6 +67,9 @@ const ProviderList = () => {
           else rows.remove(at);
         }}
       />
+      {list.length > 0 && list.every(isDemo) && (
+        <p className="soft">The demo answers by itself, without a model. Add a provider to reach one.</p>
+      )}
       {removed !== undefined && (
         <RemoveProviderDialog
           at={removed}

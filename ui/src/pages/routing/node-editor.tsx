@@ -70,8 +70,10 @@ const Frame = ({
   children,
 }: EditorProps & { readonly title: string; readonly tools?: ReactNode; readonly children: ReactNode }) => (
   <div className="routing-editor">
-    <header className="row">
-      <h2 className="cut">{title}</h2>
+    <header className="routing-editor-head">
+      <h2 className="cut" title={title}>
+        {title}
+      </h2>
       <span className="row row-end">
         {tools}
         <IconButton icon="close" label="Back to the drawing" onClick={() => onChoose(undefined)} />
@@ -81,12 +83,19 @@ const Frame = ({
   </div>
 );
 
+/** The address may name what was removed since. */
+const Gone = (props: EditorProps) => (
+  <Frame {...props} title="Not there any more">
+    <p className="soft">It was removed, or has moved. Choose another box in the drawing.</p>
+  </Frame>
+);
+
 const RuleEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => {
   const { change, inherited } = useForm();
   const { rules: list } = listsOf(useRoutingConfig());
   const rule = list[at];
   const set = (next: typeof list): void => change((before) => withList(before, 'rules', next, inherited));
-  if (!rule) return null;
+  if (!rule) return <Gone {...props} />;
   const move = (to: number): void => {
     set(list.toSpliced(at, 1).toSpliced(to, 0, rule));
     props.onChoose(`rule/${to}`);
@@ -126,7 +135,7 @@ const PoolEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => 
   const { pools: list } = listsOf(useRoutingConfig());
   const pool = list[at];
   const set = (next: typeof list): void => change((before) => withList(before, 'pools', next, inherited));
-  if (!pool) return null;
+  if (!pool) return <Gone {...props} />;
   return (
     <Frame
       {...props}

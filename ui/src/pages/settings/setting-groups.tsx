@@ -100,12 +100,11 @@ export const SettingGroups = () => {
     );
   }
   const overrides = new Map((service.data?.overrides ?? []).map((one) => [one.field, one]));
-  const sourceOf = (path: string, value: Json | undefined, usual: Json | undefined): string => {
+  const sourceOf = (path: string, value: Json | undefined): string => {
     const override = overrides.get(path);
     if (override)
       return `In effect: ${override.value === undefined ? 'the value' : override.value} of ${override.variable} in the environment.`;
-    if (value !== undefined) return 'From the file.';
-    return usual === undefined ? '' : 'The default.';
+    return value === undefined ? '' : 'From the file.';
   };
   return (
     <div className="settings">
@@ -139,7 +138,7 @@ export const SettingGroups = () => {
           <div key={part.title} id={idOf(part.title)} className="settings-group">
             <Panel title={part.title} about={part.about}>
               {part.fields.includes('APIKEY') ? (
-                <KeyField source={sourceOf('APIKEY', config.APIKEY, undefined)} />
+                <KeyField source={sourceOf('APIKEY', config.APIKEY)} />
               ) : (
                 <SchemaForm
                   schema={part.schema}

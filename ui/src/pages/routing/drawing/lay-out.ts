@@ -41,6 +41,8 @@ const wideFrom = 680;
 /** A wider drawing would be harder to read. */
 const mostWidth = 1_240;
 
+type Ways = Pick<RoutingGraph, 'nodes' | 'links'>;
+
 type Columns = Readonly<Partial<Record<RoutingNode['column'], { readonly x: number; readonly width: number }>>>;
 
 const columnsIn = (width: number): Columns => {
@@ -56,13 +58,14 @@ const columnsIn = (width: number): Columns => {
  * Places a graph in a width: one column for each step, rows in order. On narrow pages clients stand above the rules, and stages
  * are left out.
  */
-export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing => {
+export const layOut = ({ nodes, links }: Ways, room: number): Drawing => {
   const width = Math.min(room, mostWidth);
   const places = columnsIn(width);
   const isWide = places.client !== undefined;
   const top = (isWide ? 0 : clientsHeight) + headHeight;
   const rows: Record<RoutingNode['column'], number> = { client: 0, rule: 0, stage: 0, destination: 0 };
   const placed = new Map<string, PlacedNode>();
+  const besides = besideRules({ nodes, links });
   const clients = nodes.filter(({ column }) => column === 'client').length;
   const clientWidth = Math.floor((width - (clients - 1) * 8) / Math.max(1, clients));
   const place = (node: RoutingNode, x: number, y: number, itsWidth: number): void => {
@@ -70,7 +73,7 @@ export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing =>
   };
   for (const node of nodes) {
     if (node.row !== undefined) continue;
-    const row = rows[node.column];
+    const row = besides.get(node.id) ?? rows[node.column];
     rows[node.column] += 1;
     const column = places[node.column];
     if (column) {
@@ -110,6 +113,25 @@ export const layOut = ({ nodes, links }: RoutingGraph, room: number): Drawing =>
       return at ? [{ column, y: top - headHeight, ...at }] : [];
     }),
   };
+};
+
+/** The rows of destinations: each in that of the first rule that leads to it, or below the one before, as far as there is room. */
+const besideRules = ({ nodes, links }: Ways): ReadonlyMap<string, number> => {
+  const rules = nodes.filter(({ column }) => column === 'rule').map(({ id }) => id);
+  const ids = nodes.filter(({ column }) => column === 'destination').map(({ id }) => id);
+  const firstRule = (id: string): number =>
+    rules.findIndex((rule) =>
+      links.some((one) => one.from === rule && !one.isFallback && [id, `stages/${id}`].includes(one.to)),
+    );
+  const most = Math.max(rules.length, ids.length);
+  let next = 0;
+  return new Map(
+    ids.map((id, at) => {
+      const row = Math.max(next, Math.min(firstRule(id), most - ids.length + at));
+      next = row + 1;
+      return [id, row] as const;
+    }),
+  );
 };
 
 /** The node that an arrow key leads to: above or below in the column, or the nearest of the next column. */
