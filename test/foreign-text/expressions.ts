@@ -573,7 +573,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/providers/vendors.ts': [own(/^[\d.]+$|^\[/)],
   'ui/src/pages/routing/presets/new-preset.tsx': [foreign(/^[\w-][\w.-]*$/, many('aa'), ' ')],
   'ui/src/pages/routing/presets/use-manifest.ts': [foreign(/^\w+/, many('a'))],
-  'ui/src/pages/request/diff-values.ts': [foreign(/^ */, many(' '))],
+  'ui/src/parts/diff/diff-values.ts': [foreign(/^ */, many(' '))],
   'ui/src/pages/routing/edit-routing.ts': [
     foreign(/^(Router\.rules|Pools|transformers)\[(\d+)\]/, 'Pools[', many('0')),
     foreign(/^(?:Router\.(?:routes\.|fallback\.)?|fallback\.)(\w+)/, 'Router.', many('a')),

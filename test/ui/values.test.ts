@@ -5,7 +5,7 @@ import { bytes } from '../../ui/src/format/bytes.ts';
 import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
 import { duration } from '../../ui/src/format/duration.ts';
 import { readQuantity, showQuantity } from '../../ui/src/format/quantity.ts';
-import { diffValues } from '../../ui/src/pages/request/diff-values.ts';
+import { diffValues } from '../../ui/src/parts/diff/diff-values.ts';
 
 const signs = { same: ' ', added: '+', removed: '-', 'left-out': '~' } as const;
 

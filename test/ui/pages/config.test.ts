@@ -4,7 +4,6 @@ import { joins as engineJoins, factFields } from '../../../engine/config/section
 import type { Transformer } from '../../../ui/src/api/config/config-file.ts';
 import type { Json, JsonObject } from '../../../ui/src/api/json.ts';
 import { facts, joins } from '../../../ui/src/config/conditions.ts';
-import { diffLines } from '../../../ui/src/config/draft/diff-lines.ts';
 import { entryFindings } from '../../../ui/src/config/draft/entry-findings.ts';
 import { mergeChanges } from '../../../ui/src/config/draft/merge-changes.ts';
 import { mergePreset } from '../../../ui/src/config/draft/merge-preset.ts';
@@ -15,7 +14,6 @@ import { schemaFaults } from '../../../ui/src/config/fields/schema-faults.ts';
 import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../../ui/src/config/reference.ts';
 import { renamePool, renameProvider } from '../../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../../ui/src/config/rules.ts';
-import { cpuTimeMs } from '../../support/processes/cpu-time.ts';
 
 const objects: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.constantFrom('a', 'b', 'valueOf'), fc.jsonValue({ maxDepth: 2 }))
@@ -81,40 +79,6 @@ test('a merge has the same conflicts from both sides', (t) => {
     }),
   );
   t.pass();
-});
-
-test('the diff of two texts is correct and minimal', (t) => {
-  const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 });
-  fc.assert(
-    fc.property(lines, lines, (before, after) => {
-      const diff = diffLines(before.join('\n'), after.join('\n'));
-      const side = (kind: 'removed' | 'added') =>
-        diff.filter((line) => line.kind === 'same' || line.kind === kind).map(({ text }) => text);
-      t.deepEqual(side('removed'), before);
-      t.deepEqual(side('added'), after);
-      t.is(diff.filter(({ kind }) => kind === 'same').length, longestCommon(before, after));
-    }),
-  );
-});
-
-/** By the definition. */
-const longestCommon = (one: readonly string[], other: readonly string[]): number => {
-  const rows = one.reduce<readonly number[]>(
-    (above, line) =>
-      other.reduce<readonly number[]>(
-        (row, text, at) => [...row, text === line ? (above[at] ?? 0) + 1 : Math.max(row[at] ?? 0, above[at + 1] ?? 0)],
-        [0],
-      ),
-    other.map(() => 0).concat(0),
-  );
-  return rows.at(-1) ?? 0;
-};
-
-test('a diff of entirely different texts is fast', (t) => {
-  const many = (name: string) => Array.from({ length: 5_000 }, (_, at) => `${name} ${at}`).join('\n');
-  const startedMs = cpuTimeMs();
-  t.is(diffLines(many('a'), many('b')).length, 10_000);
-  t.true(cpuTimeMs() - startedMs < 5_000);
 });
 
 test('references are not keys in plain text', (t) => {

@@ -1,9 +1,10 @@
 import type { ConfigFile } from '../../api/config/config.ts';
+import type { Json } from '../../api/json.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { DiffView } from '../../parts/diff/diff-view.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { printHidden } from '../fields/hide-typed.ts';
+import { hideTyped } from '../fields/hide-typed.ts';
 import { resolveConflicts } from './config-draft.ts';
-import { Diff } from './diff.tsx';
 import type { Conflict } from './merge-changes.ts';
 
 /** Shows conflicting changes, for the user to resolve. */
@@ -30,11 +31,11 @@ export const Conflicts = ({
         . Choose which to keep: the saved values (−) or yours (+). All other changes are merged.
       </p>
       {conflicts.map(({ path, mine, theirs }) => (
-        <Diff key={path} label={path} before={print(path, theirs)} after={print(path, mine)} />
+        <DiffView key={path} label={path} before={shown(path, theirs)} after={shown(path, mine)} />
       ))}
     </div>
   </Notice>
 );
 
-const print = (path: string, value: Conflict['mine']): string =>
-  value === undefined ? '' : printHidden({ [path.split('.').at(-1) ?? path]: value });
+const shown = (path: string, value: Conflict['mine']): Json =>
+  value === undefined ? {} : hideTyped({ [path.split('.').at(-1) ?? path]: value });

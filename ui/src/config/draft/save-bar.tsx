@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { counted } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { DiffView } from '../../parts/diff/diff-view.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
@@ -9,13 +10,12 @@ import { confirm } from '../../shell/dialogs/confirm.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
 import { useStore } from '../../state/store.ts';
 import { useForm } from '../fields/form.ts';
-import { printHidden } from '../fields/hide-typed.ts';
+import { hideTyped } from '../fields/hide-typed.ts';
 import { showAllFaults } from '../fields/shown-faults.ts';
 import { goToField } from '../fields/wanted-field.ts';
 import { checked } from '../findings.ts';
 import { Problems } from '../problems.tsx';
 import { configDraft, discardDraft, saveDraft } from './config-draft.ts';
-import { Diff } from './diff.tsx';
 import { offerUndo } from './undo.ts';
 
 /** The bar at the foot of a page with unsaved changes: problems, and buttons to save or discard. */
@@ -117,7 +117,7 @@ export const SaveBar = () => {
             </>
           }
         >
-          <Diff label="config.json" before={printHidden(saved)} after={printHidden(config)} />
+          <DiffView label="config.json" before={hideTyped(saved)} after={hideTyped(config)} />
           {error !== undefined && (
             <Notice kind="failed" title="Not saved">
               {error}

@@ -1,15 +1,13 @@
 import { isJsonObject, type Json } from '../../api/json.ts';
 import { isLiteralKey, isPlaceholder } from '../reference.ts';
 
-/**
- * Prints a configuration for the screen and for the tab's storage: a secret that was typed here is left out. The gateway knows
- * no secret for what is printed in its place, and so asks for it again after a reload.
- */
-export const printHidden = (config: Json): string => JSON.stringify(hideTyped(config, ''), null, 2);
-
 const typed = '•••• typed in this tab';
 
-const hideTyped = (value: Json, member: string): Json => {
+/**
+ * A configuration for the screen and for the tab's storage: a secret that was typed here is left out. The gateway knows no
+ * secret for what stands in its place, and so asks for it again after a reload.
+ */
+export const hideTyped = (value: Json, member = ''): Json => {
   if (typeof value === 'string') return isSecret(value, member) ? typed : value;
   if (Array.isArray(value)) return value.map((item: Json) => hideTyped(item, member));
   if (!isJsonObject(value)) return value;
@@ -20,6 +18,9 @@ const hideTyped = (value: Json, member: string): Json => {
     ]),
   );
 };
+
+/** The same as text. */
+export const printHidden = (config: Json): string => JSON.stringify(hideTyped(config), null, 2);
 
 /** Routes name keys of clients; a client's own is a digest. */
 const withoutSecrets = new Set(['Router', 'Pools', 'fallback', 'CLIENTS', 'credentials']);

@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { addClient } from '../../api/clients.ts';
 import { readConfigSchema } from '../../api/config/config.ts';
@@ -9,7 +9,7 @@ import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { CheckField, NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
-import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Dialog, FormDialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { ToolSetup } from './tool-setup.tsx';
 
@@ -39,38 +39,28 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
   const [forTools, setForTools] = useState(isFirst);
   const [keys, setKeys] = useState<readonly ShownKey[]>([]);
   const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
   const { data: schema } = useLoad(readConfigSchema);
-  const form = useId();
   const name = typedName.trim();
   const limitSchema = schema && limitsOf(schema);
-  const add = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
+  const add = async (): Promise<void> => {
     const { tokens, ...more } = limits;
     const budget = { ...(tokens !== undefined && { tokens }), ...(usd !== undefined && { usd }) };
+    const { key } = await addClient({
+      name,
+      ...more,
+      ...(Object.keys(budget).length > 0 && { budget: { ...budget, per } }),
+    });
+    const made = [{ name, key }];
+    // What fails from here on is said beside the key, which is shown in any case.
     try {
-      const { key } = await addClient({
-        name,
-        ...more,
-        ...(Object.keys(budget).length > 0 && { budget: { ...budget, per } }),
-      });
-      setKeys([{ name, key }]);
-      onAdded();
-      if (forTools && name !== existingTools) {
-        const tools = await addClient({ name: existingTools });
-        setKeys([
-          { name, key },
-          { name: existingTools, key: tools.key },
-        ]);
-        onAdded();
-      }
-      await reloadChangedConfig();
+      if (forTools && name !== existingTools)
+        made.push({ name: existingTools, key: (await addClient({ name: existingTools })).key });
     } catch (caught) {
       setError(wordError(caught));
     }
-    setBusy(false);
+    setKeys(made);
+    onAdded();
+    await reloadChangedConfig();
   };
   const [own] = keys;
   if (own) {
@@ -81,7 +71,7 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
         closable={false}
         onClose={onClose}
         actions={
-          <Button look="primary" busy={busy} onClick={onClose}>
+          <Button look="primary" onClick={onClose}>
             Done
           </Button>
         }
@@ -110,66 +100,52 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
     );
   }
   return (
-    <Dialog
-      title="Add a client"
-      onClose={onClose}
-      actions={
+    <FormDialog title="Add a client" yes="Add" ready={name !== ''} onClose={onClose} run={add}>
+      {isFirst && (
         <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={busy} disabled={name === ''}>
-            Add
-          </Button>
+          <Notice kind="warn">
+            Requests without a key will be refused: programs that use this gateway now get 401 until they send a key.
+          </Notice>
+          <CheckField
+            label="Also create a key for them"
+            hint={`A second client, ${existingTools}, without limits.`}
+            checked={forTools}
+            onChange={setForTools}
+          />
         </>
-      }
-    >
-      <form id={form} className="stack" onSubmit={(event) => void add(event)}>
-        {error !== undefined && <Notice kind="failed">{error}</Notice>}
-        {isFirst && (
-          <>
-            <Notice kind="warn">
-              Requests without a key will be refused: programs that use this gateway now get 401 until they send a key.
-            </Notice>
-            <CheckField
-              label="Also create a key for them"
-              hint={`A second client, ${existingTools}, without limits.`}
-              checked={forTools}
-              onChange={setForTools}
-            />
-          </>
-        )}
-        <TextField
-          label="Name"
-          hint="Letters, digits, dots, hyphens and underscores."
-          value={typedName}
-          onChange={setName}
+      )}
+      <TextField
+        label="Name"
+        hint="Letters, digits, dots, hyphens and underscores."
+        value={typedName}
+        onChange={setName}
+      />
+      <div className="form-grid">
+        <NumberField
+          label="Budget in USD"
+          hint="Empty: none. Requests to models of unknown price don’t count."
+          min={0}
+          step="any"
+          value={usd}
+          onChange={setUsd}
         />
-        <div className="form-grid">
-          <NumberField
-            label="Budget in USD"
-            hint="Empty: none. Requests to models of unknown price don’t count."
-            min={0}
-            step="any"
-            value={usd}
-            onChange={setUsd}
-          />
-          <SelectField
-            label="Budget per"
-            value={per}
-            options={[
-              { value: 'day', label: 'Day' },
-              { value: 'month', label: 'Month' },
-            ]}
-            onChange={setPer}
-          />
-        </div>
-        {limitSchema && (
-          <details>
-            <summary>Limits{Object.keys(limits).length > 0 && ' (set)'}</summary>
-            <SchemaForm schema={limitSchema} path="" titles={titles} value={limits} onChange={setLimits} />
-          </details>
-        )}
-      </form>
-    </Dialog>
+        <SelectField
+          label="Budget per"
+          value={per}
+          options={[
+            { value: 'day', label: 'Day' },
+            { value: 'month', label: 'Month' },
+          ]}
+          onChange={setPer}
+        />
+      </div>
+      {limitSchema && (
+        <details>
+          <summary>Limits{Object.keys(limits).length > 0 && ' (set)'}</summary>
+          <SchemaForm schema={limitSchema} path="" titles={titles} value={limits} onChange={setLimits} />
+        </details>
+      )}
+    </FormDialog>
   );
 };
 

@@ -1,5 +1,4 @@
-import { type FormEvent, useCallback, useEffect, useId, useMemo, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ConfigFile, ProviderFile } from '../../api/config/config.ts';
 import { saveConfig } from '../../api/config/config-store.ts';
 import { fetchModels, findLocalServers } from '../../api/config/providers.ts';
@@ -8,10 +7,8 @@ import { offerUndo } from '../../config/draft/undo.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { routeOf, rules, withRoute } from '../../config/rules.ts';
 import { isDemo } from '../../config/spelling.ts';
-import { Button } from '../../parts/controls/button.tsx';
 import { CheckField, SecretField, SelectField, TextField } from '../../parts/controls/field.tsx';
-import { Dialog } from '../../parts/layout/dialog.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { FormDialog } from '../../parts/layout/dialog.tsx';
 import { withFormat } from './format-entry.ts';
 import { ModelPicker } from './model-picker.tsx';
 import { TestConnection } from './test-connection.tsx';
@@ -33,9 +30,6 @@ export const AddProvider = ({ onClose }: { readonly onClose: () => void }) => {
   const [address, setAddress] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>();
   const [asDefault, setAsDefault] = useState(() => leadsNowhere(config));
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const form = useId();
   const vendor = vendors.find(({ value }) => value === picked);
   const baseUrl = address.trim();
   const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
@@ -70,82 +64,56 @@ export const AddProvider = ({ onClose }: { readonly onClose: () => void }) => {
     );
     setChosen(undefined);
   };
-  const save = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      const outcome = await saveConfig((before) => added(before, whole, vendor?.format, formats, asDefault));
-      offerUndo(outcome.message);
-      onClose();
-    } catch (caught) {
-      setError(wordError(caught));
-      setBusy(false);
-    }
+  const save = async (): Promise<void> => {
+    const { message } = await saveConfig((before) => added(before, whole, vendor?.format, formats, asDefault));
+    offerUndo(message);
+    onClose();
   };
   return (
-    <Dialog
-      title="Add a provider"
-      onClose={onClose}
-      actions={
+    <FormDialog title="Add a provider" yes="Add" ready={isReady && models.length > 0} onClose={onClose} run={save}>
+      <SelectField
+        label="Vendor"
+        value={picked}
+        options={[{ value: '', label: 'Choose…' }, ...vendors.map(({ value, title }) => ({ value, label: title }))]}
+        onChange={pickVendor}
+      />
+      <SecretField
+        label="Key"
+        hint="The key itself, or $NAME: a variable of the gateway’s environment, which keeps the key out of config.json. Empty if none is needed."
+        value={key}
+        onChange={setKey}
+      />
+      <TextField
+        label="Base URL"
+        inputMode="url"
+        placeholder="https://"
+        value={address}
+        onChange={(next) => {
+          setAddress(next);
+          setChosen(undefined);
+        }}
+      />
+      {isReady && (
+        <ModelPicker
+          listed={found}
+          picked={models}
+          problem={listed.error ?? (listed.data?.ok === false ? listed.data.message : undefined)}
+          loading={listed.loading}
+          onChange={setChosen}
+        />
+      )}
+      {isReady && models.length > 0 && (
         <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={busy} disabled={!isReady || models.length === 0}>
-            Add
-          </Button>
-        </>
-      }
-    >
-      <form id={form} className="stack" onSubmit={(event) => void save(event)}>
-        <SelectField
-          label="Vendor"
-          value={picked}
-          options={[{ value: '', label: 'Choose…' }, ...vendors.map(({ value, title }) => ({ value, label: title }))]}
-          onChange={pickVendor}
-        />
-        <SecretField
-          label="Key"
-          hint="The key itself, or $NAME: a variable of the gateway’s environment, which keeps the key out of config.json. Empty if none is needed."
-          value={key}
-          onChange={setKey}
-        />
-        <TextField
-          label="Base URL"
-          inputMode="url"
-          placeholder="https://"
-          value={address}
-          onChange={(next) => {
-            setAddress(next);
-            setChosen(undefined);
-          }}
-        />
-        {isReady && (
-          <ModelPicker
-            listed={found}
-            picked={models}
-            problem={listed.error ?? (listed.data?.ok === false ? listed.data.message : undefined)}
-            loading={listed.loading}
-            onChange={setChosen}
+          <CheckField
+            label={`Make ${provider.name},${models[0]} the default`}
+            hint="It serves requests that match no rule."
+            checked={asDefault}
+            onChange={setAsDefault}
           />
-        )}
-        {isReady && models.length > 0 && (
-          <>
-            <CheckField
-              label={`Make ${provider.name},${models[0]} the default`}
-              hint="It serves requests that match no rule."
-              checked={asDefault}
-              onChange={setAsDefault}
-            />
-            <TestConnection provider={whole} transformers={entries} />
-          </>
-        )}
-        {error !== undefined && (
-          <Notice kind="failed" title="Not saved">
-            {error}
-          </Notice>
-        )}
-      </form>
-    </Dialog>
+          <TestConnection provider={whole} transformers={entries} />
+        </>
+      )}
+    </FormDialog>
   );
 };
 

@@ -4,12 +4,11 @@ import type { Capture, Loss } from '../../api/requests/requests.ts';
 import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Segmented } from '../../parts/controls/segmented.tsx';
+import { DiffView } from '../../parts/diff/diff-view.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
-import { diffValues } from './diff-values.ts';
-import { DiffView } from './diff-view.tsx';
 
 interface StepRow {
   readonly title: string;
@@ -97,7 +96,7 @@ const StepDetail = ({ row }: { readonly row: StepRow }) => {
       ))}
       {row.after === null && <Notice>Too large to be recorded.</Notice>}
       {form === 'changes' ? (
-        <DiffView label={`Changes by ${row.title}`} rows={diffValues(row.before, row.after)} />
+        <DiffView label={`Changes by ${row.title}`} before={row.before} after={row.after} />
       ) : (
         <JsonEditor label={`${row.title}, ${form}`} value={text} maxLines={40} />
       )}

@@ -1,18 +1,16 @@
 import { useCallback, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
 import { type Backup, listBackups, readBackup, restoreBackup } from '../../api/config/config.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { Diff } from '../../config/draft/diff.tsx';
 import { useForm } from '../../config/fields/form.ts';
-import { printHidden } from '../../config/fields/hide-typed.ts';
+import { hideTyped } from '../../config/fields/hide-typed.ts';
 import { bytes } from '../../format/bytes.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { Dialog } from '../../parts/layout/dialog.tsx';
+import { DiffView } from '../../parts/diff/diff-view.tsx';
+import { FormDialog } from '../../parts/layout/dialog.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
+import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
@@ -23,34 +21,34 @@ export const Backups = () => {
   const { saved } = useForm();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each saved configuration makes a backup of the one before
   const load = useCallback((signal: AbortSignal) => listBackups(signal), [saved]);
-  const { data, error, reload } = useLoad(load);
+  const backups = useLoad(load);
   const [open, setOpen] = useState<Backup>();
   return (
     <Panel flush title="Backups" about="The last three configurations, saved before each change.">
-      {error !== undefined && <LoadFailed what="the backups" error={error} onRetry={reload} />}
-      {!data && error === undefined && <Loading what="backups" />}
-      {data && (
-        <DataTable
-          label="Backups"
-          rows={data}
-          rowKey={({ name }) => name}
-          empty={<Empty title="No backups yet">The first backup is made when the configuration changes.</Empty>}
-          columns={[
-            { name: 'replaced', title: 'Replaced', cell: ({ replacedAt }) => dayAndTime(replacedAt) },
-            { name: 'name', title: 'File', cell: ({ name }) => <span className="mono">{name}</span> },
-            { name: 'size', title: 'Size', numeric: true, cell: ({ size }) => bytes(size) },
-            {
-              name: 'actions',
-              title: 'Actions',
-              cell: (backup) => (
-                <Button onClick={() => setOpen(backup)}>
-                  Preview<span className="unseen"> the backup of {dayAndTime(backup.replacedAt)}</span>
-                </Button>
-              ),
-            },
-          ]}
-        />
-      )}
+      <LoadedView what="the backups" of={backups}>
+        {(list) => (
+          <DataTable
+            label="Backups"
+            rows={list}
+            rowKey={({ name }) => name}
+            empty={<Empty title="No backups yet">The first backup is made when the configuration changes.</Empty>}
+            columns={[
+              { name: 'replaced', title: 'Replaced', cell: ({ replacedAt }) => dayAndTime(replacedAt) },
+              { name: 'name', title: 'File', cell: ({ name }) => <span className="mono">{name}</span> },
+              { name: 'size', title: 'Size', numeric: true, cell: ({ size }) => bytes(size) },
+              {
+                name: 'actions',
+                title: 'Actions',
+                cell: (backup) => (
+                  <Button onClick={() => setOpen(backup)}>
+                    Preview<span className="unseen"> the backup of {dayAndTime(backup.replacedAt)}</span>
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </LoadedView>
       {open && <Preview backup={open} onClose={() => setOpen(undefined)} />}
     </Panel>
   );
@@ -59,34 +57,22 @@ export const Backups = () => {
 const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClose: () => void }) => {
   const { saved, dirty } = useForm();
   const load = useCallback((signal: AbortSignal) => readBackup(backup.name, signal), [backup.name]);
-  const { data, error: readError } = useLoad(load);
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const contents = useLoad(load);
   const restore = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const { message } = await restoreBackup(backup.name);
-      await reloadChangedConfig();
-      toast(message);
-      onClose();
-    } catch (caught) {
-      setError(wordError(caught));
-      setBusy(false);
-    }
+    const { message } = await restoreBackup(backup.name);
+    await reloadChangedConfig();
+    toast(message);
+    onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       wide
       title={`Backup of ${dayAndTime(backup.replacedAt)}`}
+      yes="Restore"
+      no="Close"
+      ready={contents.data !== undefined}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          <Button look="primary" busy={busy} disabled={!data} onClick={() => void restore()}>
-            Restore
-          </Button>
-        </>
-      }
+      run={restore}
     >
       <p className="soft">
         Changes that restoring this backup would make. The current configuration is backed up first.
@@ -94,12 +80,9 @@ const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClos
       {dirty && (
         <Notice kind="warn">You have unsaved changes. They stay as a draft, applied on top of the backup.</Notice>
       )}
-      {(error ?? readError) !== undefined && <Notice kind="failed">{error ?? readError}</Notice>}
-      {data ? (
-        <Diff label="config.json" before={printHidden(saved)} after={printHidden(data)} />
-      ) : (
-        readError === undefined && <Loading what="backup" />
-      )}
-    </Dialog>
+      <LoadedView what="the backup" of={contents}>
+        {(data) => <DiffView label="config.json" before={hideTyped(saved)} after={hideTyped(data)} />}
+      </LoadedView>
+    </FormDialog>
   );
 };

@@ -7,8 +7,7 @@ import { useForm } from '../../config/fields/form.ts';
 import { checkAgain, checked } from '../../config/findings.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
+import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { confirm } from '../../shell/dialogs/confirm.ts';
@@ -27,7 +26,7 @@ export const Service = () => {
   const { of, restart: fields } = useStore(checked);
   const due = of === saved ? fields : [];
   const moves = due.includes('HOST') || due.includes('PORT');
-  const { data: service, error, reload } = useLoad(readService);
+  const processes = useLoad(readService);
   const [progress, setProgress] = useState<Progress>({ phase: 'idle' });
   const restart = async (): Promise<void> => {
     const yes = await confirm({
@@ -44,7 +43,7 @@ export const Service = () => {
       if (!moves && (await awaitService())) {
         checkAgain();
         setProgress({ phase: 'done' });
-        reload();
+        processes.reload();
       } else {
         setProgress({ phase: 'moved', message: addressIn(saved, due) });
       }
@@ -88,35 +87,34 @@ export const Service = () => {
             It now listens on <a href={progress.message}>{progress.message}</a>. This page is no longer connected.
           </Notice>
         )}
-        {error !== undefined && <LoadFailed what="the processes" error={error} onRetry={reload} />}
-        {service ? (
-          <dl className="facts">
-            <dt>Address</dt>
-            <dd className="mono">{service.baseUrl}</dd>
-            <dt>HTTP server</dt>
-            <dd>
-              {service.http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} ({service.http.reason})
-            </dd>
-            <dt>Folder</dt>
-            <dd className="mono">{service.home}</dd>
-            <dt>Running since</dt>
-            <dd>{dayAndTime(service.startedAt)}</dd>
-            <dt>Restarts</dt>
-            <dd>{service.restarts}</dd>
-            <dt>Processes</dt>
-            <dd>
-              {service.workers.length === 0
-                ? `1 (pid ${service.pid})`
-                : service.workers.map(({ pid, startedAt }) => (
-                    <p key={pid}>
-                      pid {pid}, since {dayAndTime(startedAt)}
-                    </p>
-                  ))}
-            </dd>
-          </dl>
-        ) : (
-          error === undefined && <Loading what="processes" />
-        )}
+        <LoadedView what="the processes" of={processes}>
+          {(service) => (
+            <dl className="facts">
+              <dt>Address</dt>
+              <dd className="mono">{service.baseUrl}</dd>
+              <dt>HTTP server</dt>
+              <dd>
+                {service.http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} ({service.http.reason})
+              </dd>
+              <dt>Folder</dt>
+              <dd className="mono">{service.home}</dd>
+              <dt>Running since</dt>
+              <dd>{dayAndTime(service.startedAt)}</dd>
+              <dt>Restarts</dt>
+              <dd>{service.restarts}</dd>
+              <dt>Processes</dt>
+              <dd>
+                {service.workers.length === 0
+                  ? `1 (pid ${service.pid})`
+                  : service.workers.map(({ pid, startedAt }) => (
+                      <p key={pid}>
+                        pid {pid}, since {dayAndTime(startedAt)}
+                      </p>
+                    ))}
+              </dd>
+            </dl>
+          )}
+        </LoadedView>
       </Panel>
       <Fleet />
     </>

@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { IconButton } from '../controls/button.tsx';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { Button, IconButton } from '../controls/button.tsx';
 import { classNames } from '../text/class-names.ts';
 import './dialog.css';
+import { Notice } from './notice.tsx';
 
 /** A modal dialog. Its first field has the focus, or else its first button; closing it restores the focus. */
 export const Dialog = ({
@@ -58,5 +60,64 @@ export const Dialog = ({
         {actions && <footer className="dialog-actions">{actions}</footer>}
       </div>
     </dialog>
+  );
+};
+
+/** A dialog with a form: its button does something, and if that fails, it says why. */
+export const FormDialog = ({
+  title,
+  yes,
+  look = 'primary',
+  no = 'Cancel',
+  ready = true,
+  wide = false,
+  onClose,
+  run,
+  children,
+}: {
+  readonly title: string;
+  /** The button's text. */
+  readonly yes: string;
+  readonly look?: 'primary' | 'danger';
+  /** The text of the button that only closes it. */
+  readonly no?: string;
+  /** Whether all that is needed is there. */
+  readonly ready?: boolean;
+  readonly wide?: boolean;
+  readonly onClose: () => void;
+  /** Closes the dialog itself once it is done. */
+  readonly run: () => Promise<void>;
+  readonly children: ReactNode;
+}) => {
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const form = useId();
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (!ready || busy) return;
+    setBusy(true);
+    setError(undefined);
+    await run().catch((caught: unknown) => setError(wordError(caught)));
+    setBusy(false);
+  };
+  return (
+    <Dialog
+      title={title}
+      wide={wide}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{no}</Button>
+          <Button look={look} type="submit" form={form} busy={busy} disabled={!ready}>
+            {yes}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="stack" onSubmit={(event) => void submit(event)}>
+        {children}
+        {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      </form>
+    </Dialog>
   );
 };

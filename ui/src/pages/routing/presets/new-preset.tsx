@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import { Button } from '../../../parts/controls/button.tsx';
 import { TextField } from '../../../parts/controls/field.tsx';
-import { Dialog } from '../../../parts/layout/dialog.tsx';
+import { FormDialog } from '../../../parts/layout/dialog.tsx';
 
 /** Asks for the name of a preset. */
 export const NewPreset = ({
@@ -18,31 +17,24 @@ export const NewPreset = ({
   const [name, setName] = useState('');
   const problem = problemOf(name, taken);
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name === '' || problem !== undefined) return;
-          onClose();
-          onName(name);
-        }}
-      >
-        <TextField
-          label="Name"
-          hint="Part of its URL: letters, digits, dots, hyphens and underscores."
-          error={problem}
-          value={name}
-          onChange={setName}
-        />
-        <div className="row row-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={name === '' || problem !== undefined}>
-            Continue
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      yes="Continue"
+      ready={name !== '' && problem === undefined}
+      onClose={onClose}
+      run={async () => {
+        onClose();
+        onName(name);
+      }}
+    >
+      <TextField
+        label="Name"
+        hint="Part of its URL: letters, digits, dots, hyphens and underscores."
+        error={problem}
+        value={name}
+        onChange={setName}
+      />
+    </FormDialog>
   );
 };
 

@@ -5,15 +5,15 @@ import { useConfig } from '../../../api/config/config-store.ts';
 import { listPresets, readPreset, removePreset, writePreset } from '../../../api/config/presets.ts';
 import { listTransformers } from '../../../api/config/transformers.ts';
 import { useLoad } from '../../../api/use-load.ts';
-import { Diff } from '../../../config/draft/diff.tsx';
 import { mergePreset } from '../../../config/draft/merge-preset.ts';
 import { type Form, FormContext } from '../../../config/fields/form.ts';
-import { printHidden } from '../../../config/fields/hide-typed.ts';
+import { hideTyped, printHidden } from '../../../config/fields/hide-typed.ts';
 import { parseText } from '../../../config/fields/parse-text.ts';
 import { useFocusWanted } from '../../../config/fields/wanted-field.ts';
 import { Problems } from '../../../config/problems.tsx';
 import { counted } from '../../../format/count.ts';
 import { Button, IconButton } from '../../../parts/controls/button.tsx';
+import { DiffView } from '../../../parts/diff/diff-view.tsx';
 import { JsonEditor } from '../../../parts/json-editor/json-editor.tsx';
 import { Dialog } from '../../../parts/layout/dialog.tsx';
 import { LoadFailed } from '../../../parts/layout/load-failed.tsx';
@@ -198,11 +198,14 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
               maxLines={16}
             />
             {config && manifest && (
-              <Diff
-                label="Compared with config.json"
-                before={printHidden(config)}
-                after={printHidden(mergePreset(config, manifest))}
-              />
+              <>
+                <p className="field-label">Compared with config.json</p>
+                <DiffView
+                  label="Compared with config.json"
+                  before={hideTyped(config)}
+                  after={hideTyped(mergePreset(config, manifest))}
+                />
+              </>
             )}
           </div>
         </Dialog>

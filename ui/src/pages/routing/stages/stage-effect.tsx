@@ -1,8 +1,6 @@
-import { useMemo } from 'react';
 import { Button } from '../../../parts/controls/button.tsx';
+import { DiffView } from '../../../parts/diff/diff-view.tsx';
 import { Notice } from '../../../parts/layout/notice.tsx';
-import { diffValues } from '../../request/diff-values.ts';
-import { DiffView } from '../../request/diff-view.tsx';
 import type { Trial } from '../use-trial.ts';
 
 /** What a stage of the draft does to the last captured request, or to what is tried. */
@@ -10,7 +8,6 @@ export const StageEffect = ({ at, trial }: { readonly at: number; readonly trial
   const { outcome, busy } = trial;
   const { stages, relays } = outcome?.explanation ?? {};
   const step = stages?.find(({ entry }) => entry === `transformers[${at}]`);
-  const rows = useMemo(() => step && diffValues(step.before, step.after), [step]);
   return (
     <div className="stack-tight">
       <div className="row">
@@ -19,7 +16,7 @@ export const StageEffect = ({ at, trial }: { readonly at: number; readonly trial
         </Button>
       </div>
       {outcome?.error !== undefined && <Notice kind="failed">{outcome.error}</Notice>}
-      {rows && <DiffView label="Before and after" rows={rows} />}
+      {step && <DiffView label="Before and after" before={step.before} after={step.after} />}
       {stages && !step && (
         <p className="soft">
           {relays?.request

@@ -1,14 +1,25 @@
-import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
-import { classNames } from '../../parts/text/class-names.ts';
-import type { DiffRow } from './diff-values.ts';
+import { useMemo } from 'react';
+import type { Json } from '../../api/json.ts';
+import { ScrollRegion } from '../layout/scroll-region.tsx';
+import { classNames } from '../text/class-names.ts';
+import './diff.css';
+import { diffValues } from './diff-values.ts';
 
 const signs = { same: ' ', added: '+', removed: '−', 'left-out': ' ' } as const;
 
-/** Shows a JSON diff. */
-export const DiffView = ({ label, rows }: { readonly label: string; readonly rows: readonly DiffRow[] }) =>
-  rows.every(({ kind }) => kind === 'same' || kind === 'left-out') ? (
-    <p className="soft">No changes.</p>
-  ) : (
+/** Shows how two JSON values differ. */
+export const DiffView = ({
+  label,
+  before,
+  after,
+}: {
+  readonly label: string;
+  readonly before: Json;
+  readonly after: Json;
+}) => {
+  const rows = useMemo(() => diffValues(before, after), [before, after]);
+  if (rows.every(({ kind }) => kind === 'same' || kind === 'left-out')) return <p className="soft">No changes.</p>;
+  return (
     <ScrollRegion className="diff" label={label}>
       {rows.map(({ kind, depth, text }, index) => {
         const Line = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'div';
@@ -24,3 +35,4 @@ export const DiffView = ({ label, rows }: { readonly label: string; readonly row
       })}
     </ScrollRegion>
   );
+};
