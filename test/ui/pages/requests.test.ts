@@ -172,12 +172,20 @@ browserTest(
     await pane.getByRole('heading', { name: /large/ }).waitFor();
     await pane.getByText('Hello.').waitFor();
     t.like(upstream.requests.at(-1)?.body, { model: 'large' });
+    // To any other model: one more click, in a list that letters narrow.
+    await pane.getByRole('button', { name: 'Retry on…' }).click();
+    const models = page.getByRole('dialog', { name: 'Retry on another model' });
+    await page.keyboard.type('small');
+    await models.getByRole('option', { name: 'fast,large' }).waitFor({ state: 'detached' });
+    await models.getByRole('option', { name: 'fast,small' }).click();
+    await pane.getByRole('heading', { name: /small/ }).waitFor();
+    t.like(upstream.requests.at(-1)?.body, { model: 'small' });
     await page.keyboard.press('Escape');
     await pane.waitFor({ state: 'detached' });
     await page.getByRole('searchbox', { name: 'Filter' }).fill('no such text');
     await page.getByText('No requests match the filters').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
-    await list.getByRole('row', { name: /small/ }).waitFor();
+    await list.getByRole('row', { name: /small/ }).first().waitFor();
     t.is(await page.evaluate('window.location.hash'), '#/requests');
     await chip(page, /^Lossy/).click();
     t.is(await page.evaluate('window.location.hash'), '#/requests?lossy=true');

@@ -6,8 +6,9 @@ import { type Capture, hasFailed, type RequestSummary } from '../../api/requests
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { ComboField } from '../../parts/controls/combo-field.tsx';
+import { Finder } from '../../parts/controls/finder.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { requestAddress } from '../../parts/table/request-address.ts';
 import { navigate } from '../../router/route.ts';
@@ -21,7 +22,7 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
   const [error, setError] = useState<string>();
   const [isPicking, setPicking] = useState(false);
   const failed = hasFailed(summary);
-  const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), [])).data ?? [];
+  const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
   const body = capture && !capture.client.truncated ? parseObject(capture.client.body) : undefined;
   if (!capture || !body) return null;
   const again = async (model: string): Promise<void> => {
@@ -44,13 +45,16 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
     }
     setRunning(undefined);
   };
-  const ids = models.map(({ id }) => id);
+  // Those of a provider first: other names may stand for the same models.
+  const ids = (models.data ?? [])
+    .map(({ id }) => id)
+    .sort((one, other) => Number(other.includes(',')) - Number(one.includes(',')));
   const offers = failed ? offersOf(ids, summary) : [];
   return (
     <>
       {offers.map((model) => (
         <Button key={model} busy={running !== undefined} onClick={() => void again(model)}>
-          Retry on {model}
+          <span className="cut">Retry on {model}</span>
         </Button>
       ))}
       <Button busy={running !== undefined} aria-haspopup="dialog" onClick={() => setPicking(true)}>
@@ -58,12 +62,17 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
       </Button>
       {error !== undefined && <Notice kind="failed">{error}</Notice>}
       {isPicking && (
-        <PickModel
-          asked={summary.asked}
-          models={ids}
-          onPick={(model) => void again(model)}
-          onClose={() => setPicking(false)}
-        />
+        <Dialog title="Retry on another model" onClose={() => setPicking(false)}>
+          {models.error && <LoadFailed what="the models" error={models.error} onRetry={models.reload} />}
+          <Finder
+            label="Send it to this model, and capture it"
+            choices={[
+              { title: summary.asked, note: 'again, as the rules say today' },
+              ...ids.filter((title) => title !== summary.asked).map((title) => ({ title })),
+            ]}
+            onChoose={({ title }) => void again(title)}
+          />
+        </Dialog>
       )}
     </>
   );
@@ -78,37 +87,4 @@ const offersOf = (models: readonly string[], { provider, model = '' }: RequestSu
     if (name !== undefined && owner !== provider && !others.has(owner)) others.set(owner, id);
   }
   return [...others.values()].slice(0, mostOffers);
-};
-
-const PickModel = ({
-  asked,
-  models,
-  onPick,
-  onClose,
-}: {
-  readonly asked: string;
-  readonly models: readonly string[];
-  readonly onPick: (model: string) => void;
-  readonly onClose: () => void;
-}) => {
-  const [model, setModel] = useState('');
-  return (
-    <Dialog
-      title="Retry on another model"
-      onClose={onClose}
-      actions={
-        <Button look="primary" onClick={() => onPick(model.trim() || asked)}>
-          Send
-        </Button>
-      }
-    >
-      <ComboField
-        label="Model"
-        hint={`The same request is sent again, and captured. Empty: ${asked}, as the rules say today.`}
-        value={model}
-        onChange={setModel}
-        options={models.map((value) => ({ value }))}
-      />
-    </Dialog>
-  );
 };
