@@ -44,9 +44,9 @@ export const Guide = ({ isPage = false }: { readonly isPage?: boolean }) => {
   if (isAnswered && leads && !isPage) return null;
   const steps: readonly Step[] = [
     {
-      title: 'Add a provider',
+      title: 'A provider of your own',
       isDone: own.length > 0,
-      about: own.length > 0 ? own.join(', ') : 'A vendor and its key, or a server of your own.',
+      about: own.length > 0 ? own.join(', ') : 'A vendor and its key, or a server.',
       next: (
         <a className="button button-primary" href={`${href('/providers')}?add=yes`}>
           Add a provider
@@ -71,18 +71,23 @@ export const Guide = ({ isPage = false }: { readonly isPage?: boolean }) => {
     },
   ];
   const current = steps.findIndex(({ isDone }) => !isDone);
+  const last = steps.length - 1;
   return (
     <section className="guide" aria-label="Getting started">
       <h2>{current < 0 ? 'All set: your requests are answered' : 'Getting started'}</h2>
-      <ol>
+      <ol className="row">
         {steps.map(({ title, isDone, about, next }, at) => (
-          <li key={title} aria-current={at === current ? 'step' : undefined}>
-            <p>
-              <Dot tone={isDone ? 'ok' : at === current ? 'accent' : 'plain'} title={isDone ? 'done' : 'to do'} />{' '}
-              <strong>{title}</strong>
-            </p>
-            <p className="soft small">{about}</p>
-            {(at === current || (current < 0 && at === steps.length - 1)) && next}
+          <li key={title} className="row" aria-current={at === current ? 'step' : undefined}>
+            <span className="row">
+              <Dot tone={isDone ? 'ok' : at === current ? 'accent' : 'plain'} title={isDone ? 'done' : 'to do'} />
+              <span className={at === current ? undefined : 'soft'}>{title}</span>
+            </span>
+            {at === (current < 0 ? last : current) && (
+              <>
+                {next}
+                <span className="soft small">{about}</span>
+              </>
+            )}
           </li>
         ))}
       </ol>
