@@ -7,7 +7,7 @@ import { SeriesKey } from '../../parts/chart/series-chart.tsx';
 import { IconButton } from '../../parts/controls/button.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { WholeNames } from '../../parts/text/whole-names.tsx';
-import { atLeast, groups, requestsOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
+import { atLeast, groups, requestsOf, titleOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
 
 /** A model's price, where it comes from and how it is found. */
 export interface PricedModel {
@@ -47,7 +47,7 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
           ) : (
             <>
               <SeriesKey at={names.includes(name) ? names.indexOf(name) : names.length} />
-              <WholeNames text={name ?? '–'} />
+              <WholeNames text={titleOf(name, by)} />
             </>
           )}
         </span>

@@ -43,6 +43,8 @@ interface Measure {
   readonly title: string;
   /** Null: unknown. */
   readonly of: (figures: UsageFigures) => number | null;
+  /** Of how many requests it isn't known. */
+  readonly unknown?: (figures: UsageFigures) => number;
   /** Whether values of several names may be added. */
   readonly adds: boolean;
   readonly format: (value: number) => string;
@@ -52,6 +54,7 @@ const usualMeasure: Measure = {
   name: 'cost',
   title: 'Cost',
   of: ({ cost }) => cost,
+  unknown: ({ unpriced }) => unpriced,
   adds: true,
   format: usd,
 };
@@ -62,6 +65,7 @@ export const measures: readonly Measure[] = [
     name: 'tokens',
     title: 'Tokens',
     of: ({ input, cacheRead, cacheWrite, output }) => input + cacheRead + cacheWrite + output,
+    unknown: ({ uncounted }) => uncounted,
     adds: true,
     format: count,
   },
@@ -122,3 +126,7 @@ export const atLeast = (sum: number, unknown: number, format: (value: number) =>
   if (unknown === 0) return format(sum);
   return sum === 0 ? '–' : `≥ ${format(sum)}`;
 };
+
+/** A name of a group; null: what has none. */
+export const titleOf = (name: string | null, by: UsageGroup): string =>
+  name ?? `No ${(groups.find(({ value }) => value === by)?.label ?? by).toLowerCase()}`;

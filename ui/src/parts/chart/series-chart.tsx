@@ -17,6 +17,8 @@ interface SeriesChartProps {
   readonly step: 'minute' | 'hour' | 'day' | 'month';
   /** At most six. */
   readonly series: readonly Series[];
+  /** What is to be said of each time besides. */
+  readonly notes: readonly (string | undefined)[];
   /** Bars on top of each other; without it, lines: values that can't be added. */
   readonly stacked: boolean;
   readonly format: (value: number) => string;
@@ -33,7 +35,7 @@ const labelPx = 96;
 const plotPx = height - head - foot;
 
 /** Values over local time as stacked bars or as lines. The one at the pointer is read out beside it. */
-export const SeriesChart = ({ label, times, step, series, stacked, format }: SeriesChartProps) => {
+export const SeriesChart = ({ label, times, step, series, notes, stacked, format }: SeriesChartProps) => {
   const [ref, width] = useWidth();
   const [at, setAt] = useState<number>();
   const top = topOf(times, series, stacked);
@@ -87,7 +89,7 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
           />
         ))}
       </svg>
-      {at !== undefined && shown !== undefined && series.some(({ values }) => values[at]) && (
+      {at !== undefined && shown !== undefined && (notes[at] || series.some(({ values }) => values[at])) && (
         <div className="series-tip" style={{ left: Math.min(left + (at + 1) * slot + 8, Math.max(0, width - 240)) }}>
           <p>{tipFormat.format(shown)}</p>
           <dl>
@@ -104,6 +106,7 @@ export const SeriesChart = ({ label, times, step, series, stacked, format }: Ser
               ) : null;
             })}
           </dl>
+          {notes[at] && <p className="soft">{notes[at]}</p>}
         </div>
       )}
     </div>
