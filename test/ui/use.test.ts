@@ -115,7 +115,7 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
       } else {
         await run.getByRole('textbox', { name: 'Body' }).getByText('"usage"').waitFor();
       }
-      await run.getByRole('tab', { name: /^Headers/ }).click();
+      await run.getByRole('tab', { name: 'Details' }).click();
       await run.getByText('box,small;default').waitFor();
       await run.getByRole('tab', { name: 'Response', exact: true }).click();
     }

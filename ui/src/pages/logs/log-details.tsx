@@ -3,6 +3,7 @@ import { dayAndTime } from '../../format/time.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
+import { Pairs } from '../../parts/text/pairs.tsx';
 import { href } from '../../router/route.ts';
 import { type LogRecord, levelName } from './log-record.ts';
 
@@ -31,14 +32,7 @@ export const LogDetails = ({
       </header>
       <ScrollRegion className="log-fields" label="Fields">
         {fields ? (
-          <dl>
-            {Object.entries(fields).map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{show(name, value)}</dd>
-              </div>
-            ))}
-          </dl>
+          <Pairs pairs={Object.entries(fields).map(([name, value]) => [name, show(name, value)])} />
         ) : (
           <pre>{record.line}</pre>
         )}

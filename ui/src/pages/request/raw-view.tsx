@@ -4,6 +4,7 @@ import { Fold } from '../../parts/layout/fold.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { CodeBlock } from '../../parts/text/code-block.tsx';
+import { Pairs } from '../../parts/text/pairs.tsx';
 import { StatusBadge } from '../../parts/text/status-badge.tsx';
 
 /** Both calls as they were: headers, bodies, and curl commands that repeat them. */
@@ -51,13 +52,6 @@ const Headers = ({
     <h3>
       {title} {status !== undefined && <StatusBadge status={status} />}
     </h3>
-    <dl className="headers">
-      {Object.entries(headers).map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Pairs pairs={Object.entries(headers)} />
   </section>
 );

@@ -1,46 +1,44 @@
-import { count } from '../../../format/count.ts';
+import { count, shortCount } from '../../../format/count.ts';
 import { duration } from '../../../format/duration.ts';
 import { href } from '../../../router/route.ts';
-import type { AnswerUsage } from '../../../stream/answer.ts';
 import type { Run } from './run.ts';
 
-/** The figures of a run, in one line. */
-export const RunFigures = ({ run }: { readonly run: Run }) => {
-  const { status, headers, firstByteMs, firstDeltaMs, lastDeltaMs = 0, endMs, answer } = run;
+/** The figures of a run that count most, in one line. */
+export const RunFigures = ({ run: { headers, endMs, answer } }: { readonly run: Run }) => {
   const id = headers.find(([name]) => name === 'x-request-id')?.[1];
-  const streamedMs = lastDeltaMs - (firstDeltaMs ?? lastDeltaMs);
+  const { input, output } = answer.usage;
   const figures = [
-    status !== undefined && `status ${status}`,
-    firstByteMs !== undefined && `first byte ${duration(firstByteMs)}`,
-    firstDeltaMs !== undefined && `first token ${duration(firstDeltaMs)}`,
-    endMs !== undefined && `total ${duration(endMs)}`,
-    streamedMs > 0 && `${count(((answer.deltas - 1) * 1_000) / streamedMs)} chunks a second`,
-    tokens(answer.usage),
-    answer.finish !== undefined && `ended by ${answer.finish}`,
-  ].filter((one): one is string => typeof one === 'string' && one !== '');
+    endMs !== undefined && duration(endMs),
+    input !== undefined && `${shortCount(input)} in`,
+    output !== undefined && `${shortCount(output)} out`,
+  ];
   return (
     <p className="run-figures soft small">
-      {figures.join(' · ')}
-      {id !== undefined && (
-        <>
-          {' · '}
-          <a href={href('/requests', id)}>View request</a>
-        </>
-      )}
+      <span className="cut">{figures.filter(Boolean).join(' · ')}</span>
+      {id !== undefined && <a href={href('/requests', id)}>View request</a>}
     </p>
   );
 };
 
-const tokens = ({ input, output, cacheRead, cacheWrite, reasoning }: AnswerUsage): string => {
-  const known = [
-    [input, 'in'],
-    [output, 'out'],
-    [cacheRead, 'cache read'],
-    [cacheWrite, 'cache write'],
-    [reasoning, 'reasoning'],
+/** All figures that are known of a run. */
+export const allFigures = (run: Run): readonly (readonly [title: string, value: string])[] => {
+  const { status, firstByteMs, firstDeltaMs, lastDeltaMs = 0, endMs, answer } = run;
+  const streamedMs = lastDeltaMs - (firstDeltaMs ?? lastDeltaMs);
+  const { input, output, cacheRead, cacheWrite, reasoning } = answer.usage;
+  const figures = [
+    ['status', status, String],
+    ['first byte', firstByteMs, duration],
+    ['first token', firstDeltaMs, duration],
+    ['total', endMs, duration],
+    ['chunks a second', streamedMs > 0 ? ((answer.deltas - 1) * 1_000) / streamedMs : undefined, count],
+    ['input tokens', input, count],
+    ['output tokens', output, count],
+    ['cache read', cacheRead || undefined, count],
+    ['cache write', cacheWrite || undefined, count],
+    ['reasoning', reasoning || undefined, count],
   ] as const;
-  const words = known.flatMap(([value, what], at) =>
-    value === undefined || (at > 1 && value === 0) ? [] : [`${count(value)} ${what}`],
+  const known = figures.flatMap(([title, value, format]) =>
+    value === undefined ? [] : [[title, format(value)] as const],
   );
-  return words.length === 0 ? '' : `tokens ${words.join(', ')}`;
+  return answer.finish === undefined ? known : [...known, ['ended by', answer.finish]];
 };

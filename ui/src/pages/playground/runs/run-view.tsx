@@ -7,13 +7,13 @@ import { Lamp } from '../../../parts/text/badge.tsx';
 import type { Turn } from '../../../stream/conversation.ts';
 import { AnswerView } from '../answer-view.tsx';
 import type { Run } from './run.ts';
+import { RunDetails } from './run-details.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFigures } from './run-figures.tsx';
-import { RunHeaders } from './run-headers.tsx';
 
-type View = 'answer' | 'raw' | 'headers';
+type View = 'answer' | 'raw' | 'details';
 
-/** One response: rendered, raw, and its headers. */
+/** One response: rendered, raw, and what else is known of it. */
 export const RunView = ({
   run,
   onClose,
@@ -27,7 +27,7 @@ export const RunView = ({
 }) => {
   const [view, setView] = useState<View>('answer');
   const conversation = conversationOf(run);
-  const { title, phase, error, status, headers, events, eventCount, body } = run;
+  const { title, phase, error, status, events, eventCount, body } = run;
   return (
     <Panel
       title={title}
@@ -59,12 +59,12 @@ export const RunView = ({
         tabs={[
           { name: 'answer', title: 'Response' },
           { name: 'raw', title: body === undefined ? `Events (${eventCount})` : 'Body' },
-          { name: 'headers', title: 'Headers' },
+          { name: 'details', title: 'Details' },
         ]}
       >
         {view === 'answer' && <AnswerView run={run} />}
         {view === 'raw' && <RunEvents events={events} eventCount={eventCount} body={body} />}
-        {view === 'headers' && <RunHeaders headers={headers} />}
+        {view === 'details' && <RunDetails run={run} />}
       </Tabs>
       {conversation && onContinue && (
         <div className="row">
