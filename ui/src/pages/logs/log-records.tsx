@@ -2,7 +2,7 @@ import { bytes } from '../../format/bytes.ts';
 import { count } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { mostRecords } from './log-book.ts';
 import { LogDetails } from './log-details.tsx';
 import type { LogFilter } from './log-filter.ts';
@@ -57,7 +57,7 @@ const NothingShown = ({ isFiltered, onAll }: { readonly isFiltered: boolean; rea
 
 /** What isn't shown of the file, and why. `request`: the only one shown, or empty. */
 export const LogNotes = ({
-  log: { view, tail },
+  log: { view, tail, look },
   request,
   onAll,
 }: {
@@ -66,11 +66,7 @@ export const LogNotes = ({
   readonly onAll: () => void;
 }) => (
   <>
-    {tail.error && (
-      <Notice kind="failed" title="Could not read the log">
-        {tail.error}
-      </Notice>
-    )}
+    {tail.error && <LoadFailed what="the log" error={tail.error} onRetry={look} />}
     {request !== '' && (
       <div className="row log-only">
         <span>

@@ -95,7 +95,14 @@ export const Logs = ({ query }: PageProps) => {
           title={file}
           flush
           className="log-panel"
-          about={<Counts shown={view.length} total={view.total} busy={view.busy || !tail.loaded} />}
+          about={
+            <Counts
+              shown={view.length}
+              total={view.total}
+              busy={view.busy || !tail.loaded}
+              failed={tail.error !== undefined}
+            />
+          }
           actions={<FilterFields filter={filter} onChange={change} hasOwn={file !== appLog} />}
         >
           <LogNotes log={log} request={filter.request} onAll={() => change({ request: '' })} />
@@ -133,11 +140,21 @@ const clearAfterAsking = async (file: string): Promise<boolean> => {
 
 const notWritten = { size: 0 };
 
-const Counts = ({ shown, total, busy }: { readonly shown: number; readonly total: number; readonly busy: boolean }) => (
+const Counts = ({
+  shown,
+  total,
+  busy,
+  failed,
+}: {
+  readonly shown: number;
+  readonly total: number;
+  readonly busy: boolean;
+  readonly failed: boolean;
+}) => (
   <span className="row">
     <span>{shown === total ? counted(total, 'record') : `${count(shown)} of ${counted(total, 'record')}`}</span>
-    <Lamp tone={busy ? 'warn' : 'ok'} pulse={busy}>
-      {busy ? 'reading' : 'live'}
+    <Lamp tone={failed ? 'bad' : busy ? 'warn' : 'ok'} pulse={busy && !failed}>
+      {failed ? 'not read' : busy ? 'reading' : 'live'}
     </Lamp>
   </span>
 );

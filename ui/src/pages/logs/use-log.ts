@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { connection } from '../../api/connection.ts';
 import { keyState } from '../../api/key.ts';
 import { useFeed } from '../../api/requests/use-feed.ts';
@@ -13,6 +13,8 @@ export interface OpenLog {
   readonly tail: TailState;
   /** All lines, filtered or not. */
   readonly lines: () => string[];
+  /** Reads what is new. */
+  readonly look: () => void;
 }
 
 /** Opens a log and filters it. */
@@ -27,7 +29,8 @@ export const useLog = (file: string, { level, text, request, minutes, withoutOwn
   const book = useMemo(() => new LogBook(passes), [file]);
   const [tail, setTail] = useState(() => notRead);
   const followed = useRef<ReturnType<typeof followLog>>(undefined);
-  const feed = useFeed({ topics: 'log', file }, () => followed.current?.look());
+  const look = useCallback(() => followed.current?.look(), []);
+  const feed = useFeed({ topics: 'log', file }, look);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection reopens the file
   useEffect(() => {
     book.clear();
@@ -39,7 +42,7 @@ export const useLog = (file: string, { level, text, request, minutes, withoutOwn
   // biome-ignore lint/correctness/useExhaustiveDependencies: each file that is opened is told
   useEffect(() => followed.current?.poll(feed === 'missing'), [feed, file, book, key, revision]);
   useEffect(() => book.filter(passes), [book, passes]);
-  return { view: useStore(book.view), tail: useStore(tail), lines: () => book.lines() };
+  return { view: useStore(book.view), tail: useStore(tail), lines: () => book.lines(), look };
 };
 
 const notRead = createStore<TailState>({ loaded: false, omitted: 0, error: undefined });

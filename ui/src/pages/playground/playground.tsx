@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Tabs } from '../../parts/controls/tabs.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { useWidth } from '../../parts/layout/use-width.ts';
@@ -19,7 +20,7 @@ import { useRecorded } from './use-recorded.ts';
 export const Playground = ({ query }: PageProps) => {
   const { list, running, start, stop } = useRuns();
   const state = usePrompt({ running, start });
-  const { recorded, error, forget } = useRecorded(query.get('from'), state.take);
+  const { recorded, problem, error, reload, forget } = useRecorded(query.get('from'), state.take);
   const shown = recorded ? [recorded, ...list] : list;
   const asked = query.get('model');
   const { setModel } = state;
@@ -38,13 +39,15 @@ export const Playground = ({ query }: PageProps) => {
   return (
     <>
       <PageBar title="Playground" about="A prompt in any of the three client protocols, and its answers" />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the captured request" error={error} onRetry={reload} />}
+      {problem && <Notice kind="failed">{problem}</Notice>}
       <div className="playground">
         <PromptPanel state={state} running={running} onStop={stop} />
         <div ref={answers} className="playground-answers">
           {shown.length === 0 ? (
             <Empty title="Nothing sent yet">
-              The answer appears here as it arrives: rendered, as events with their times, and with its headers.
+              The answer appears here as it arrives: rendered, as events with their times, and with its figures and
+              headers.
             </Empty>
           ) : (
             <RunList list={shown} recorded={recorded} onForget={forget} onContinue={state.goOn} />

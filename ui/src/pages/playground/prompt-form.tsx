@@ -111,7 +111,7 @@ const ModelFields = ({
         value={model}
         onChange={setModel}
         options={options}
-        error={models.error}
+        error={models.error && `Could not load the models: ${models.error}`}
         placeholder="Let the rules decide"
       />
       {target !== 'all' && (

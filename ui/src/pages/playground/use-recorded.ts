@@ -14,29 +14,31 @@ interface Recorded {
   /** Its response, to compare others with. */
   readonly recorded: Run | undefined;
   /** Why it can't be sent again. */
+  readonly problem: string | undefined;
+  /** Why it can't be read. */
   readonly error: string | undefined;
+  readonly reload: () => void;
   readonly forget: () => void;
 }
 
 /** Hands the recorded request with this id to `take`, which must be stable, once. */
 export const useRecorded = (id: string | null, take: (protocol: Protocol, body: JsonObject) => void): Recorded => {
   const [recorded, setRecorded] = useState<Run>();
-  const [error, setError] = useState<string>();
-  const loaded = useLoad(
+  const [problem, setProblem] = useState<string>();
+  const { data, error, reload } = useLoad(
     useCallback(async (signal: AbortSignal) => (id === null ? undefined : readRequest(id, signal)), [id]),
   );
-  const { data } = loaded;
   useEffect(() => {
     if (!data) return;
     const { summary, capture } = data;
     const body = capture && !capture.client.truncated ? parseObject(capture.client.body) : undefined;
-    setError(body ? undefined : 'The capture does not hold the whole request, so it cannot be sent again.');
+    setProblem(body ? undefined : 'The capture does not hold the whole request, so it cannot be sent again.');
     setRecorded(body && runOf(data));
     if (body) take(summary.protocol, body);
     // A reload keeps what was edited since.
     replaceAddress(href('/playground'));
   }, [data, take]);
-  return { recorded, error: error ?? loaded.error, forget: useCallback(() => setRecorded(undefined), []) };
+  return { recorded, problem, error, reload, forget: useCallback(() => setRecorded(undefined), []) };
 };
 
 const runOf = ({ summary, capture }: CapturedRequest): Run | undefined => {

@@ -87,7 +87,9 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
           </FilterBar>
         )}
         <div className="request-notices">
-          {listed.error && <LoadFailed what="the requests" error={listed.error} onRetry={listed.reload} />}
+          {!isGrouped && listed.error && (
+            <LoadFailed what="the requests" error={listed.error} onRetry={listed.reload} />
+          )}
           <MachinesNotice machines={activity?.machines} />
           <Guide />
         </div>

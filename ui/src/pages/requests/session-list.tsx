@@ -98,11 +98,15 @@ export const SessionList = ({
           }}
         />
       </FilterBar>
-      {error && <LoadFailed what="the sessions" error={error} onRetry={reload} />}
-      {!data && !error && <Loading what="sessions" />}
-      {data?.truncated && (
-        <Notice kind="warn">There are more requests in this time than are summed up here: only the newest are.</Notice>
-      )}
+      <div className="request-notices">
+        {error && <LoadFailed what="the sessions" error={error} onRetry={reload} />}
+        {!data && !error && <Loading what="sessions" />}
+        {data?.truncated && (
+          <Notice kind="warn">
+            There are more requests in this time than are summed up here: only the newest are.
+          </Notice>
+        )}
+      </div>
       {data && (
         <DataTable
           lines
