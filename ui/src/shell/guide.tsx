@@ -1,5 +1,4 @@
 import { type ReactNode, useCallback, useState } from 'react';
-import { wordError } from '../api/api-error.ts';
 import { call } from '../api/call.ts';
 import type { ConfigFile } from '../api/config/config.ts';
 import { saveConfig, useConfig } from '../api/config/config-store.ts';
@@ -13,6 +12,7 @@ import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/layout/notice.tsx';
 import { Dot } from '../parts/text/badge.tsx';
 import { href } from '../router/route.ts';
+import { useAttempt } from '../state/use-attempt.ts';
 import './guide.css';
 
 /** How often the service is asked for the first answer, in milliseconds. */
@@ -157,20 +157,6 @@ const FirstRequest = () => {
       )}
     </>
   );
-};
-
-/** Something that takes a while and may fail, in words. */
-const useAttempt = () => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string>();
-  const run = (work: () => Promise<void>): void => {
-    setBusy(true);
-    setError(undefined);
-    work()
-      .catch((caught: unknown) => setError(wordError(caught)))
-      .finally(() => setBusy(false));
-  };
-  return { busy, error, run };
 };
 
 /** Names of all providers but the built-in demo. */

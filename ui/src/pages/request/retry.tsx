@@ -1,5 +1,4 @@
 import { useCallback, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
 import { failure, send } from '../../api/call.ts';
 import { parseObject } from '../../api/json.ts';
 import { type Capture, hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
@@ -12,24 +11,24 @@ import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { requestAddress } from '../../parts/table/request-address.ts';
 import { navigate } from '../../router/route.ts';
+import { useAttempt } from '../../state/use-attempt.ts';
 
 /** How many other providers have a button of their own, where a request failed. */
 const mostOffers = 1;
 
 /** Sends a captured request again, to any model, and opens what becomes of it. */
 export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture | null }) => {
-  const [running, setRunning] = useState<string>();
-  const [error, setError] = useState<string>();
+  const [running, setRunning] = useState('');
+  const { busy, error, run } = useAttempt();
   const [isPicking, setPicking] = useState(false);
   const failed = hasFailed(summary);
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
   const body = capture && !capture.client.truncated ? parseObject(capture.client.body) : undefined;
   if (!capture || !body) return null;
-  const again = async (model: string): Promise<void> => {
+  const again = (model: string): void => {
     setPicking(false);
     setRunning(model);
-    setError(undefined);
-    try {
+    run(async () => {
       const response = await send(capture.client.path, {
         method: 'POST',
         body: { ...body, model },
@@ -40,10 +39,7 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
       // The request is listed once its answer has ended.
       await response.arrayBuffer();
       navigate(requestAddress({ id }));
-    } catch (caught) {
-      setError(wordError(caught));
-    }
-    setRunning(undefined);
+    });
   };
   // Those of a provider first: other names may stand for the same models.
   const ids = (models.data ?? [])
@@ -53,12 +49,12 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
   return (
     <>
       {offers.map((model) => (
-        <Button key={model} busy={running !== undefined} onClick={() => void again(model)}>
+        <Button key={model} busy={busy} onClick={() => again(model)}>
           <span className="cut">Retry on {model}</span>
         </Button>
       ))}
-      <Button busy={running !== undefined} aria-haspopup="dialog" onClick={() => setPicking(true)}>
-        {running === undefined ? 'Retry on…' : `Waiting for ${running}…`}
+      <Button busy={busy} aria-haspopup="dialog" onClick={() => setPicking(true)}>
+        {busy ? `Waiting for ${running}…` : 'Retry on…'}
       </Button>
       {error !== undefined && <Notice kind="failed">{error}</Notice>}
       {isPicking && (
@@ -70,7 +66,7 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
               { title: summary.asked, note: 'again, as the rules say today' },
               ...ids.filter((title) => title !== summary.asked).map((title) => ({ title })),
             ]}
-            onChoose={({ title }) => void again(title)}
+            onChoose={({ title }) => again(title)}
           />
         </Dialog>
       )}

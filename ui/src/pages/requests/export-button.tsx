@@ -1,28 +1,21 @@
 import { useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
 import { exportHistory } from '../../api/requests/history.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
+import { useAttempt } from '../../state/use-attempt.ts';
 import { givenIn, type RequestFilter } from './request-filter.ts';
 
 /** Downloads what the filter finds on disk. */
 export const ExportButton = ({ filter }: { readonly filter: RequestFilter }) => {
   const [isOpen, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const download = async (format: 'jsonl' | 'har'): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const { busy, error, run } = useAttempt();
+  const download = (format: 'jsonl' | 'har'): void =>
+    run(async () => {
       saveText(`requests.${format}`, [await exportHistory(givenIn(filter), format)]);
       setOpen(false);
-    } catch (error) {
-      setProblem(wordError(error));
-    }
-    setBusy(false);
-  };
+    });
   return (
     <>
       <Button look="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
@@ -34,10 +27,10 @@ export const ExportButton = ({ filter }: { readonly filter: RequestFilter }) => 
           onClose={() => setOpen(false)}
           actions={
             <>
-              <Button busy={busy} onClick={() => void download('jsonl')}>
+              <Button busy={busy} onClick={() => download('jsonl')}>
                 Export JSONL
               </Button>
-              <Button busy={busy} onClick={() => void download('har')}>
+              <Button busy={busy} onClick={() => download('har')}>
                 Export HAR
               </Button>
             </>
@@ -47,7 +40,7 @@ export const ExportButton = ({ filter }: { readonly filter: RequestFilter }) => 
             All that the filters find on disk, 100,000 at most: a line of JSON each, or an HTTP Archive, with headers
             and bodies of those that are captured.
           </p>
-          {problem !== undefined && <Notice kind="failed">{problem}</Notice>}
+          {error !== undefined && <Notice kind="failed">{error}</Notice>}
         </Dialog>
       )}
     </>

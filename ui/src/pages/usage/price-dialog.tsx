@@ -1,5 +1,4 @@
-import { type FormEvent, useId, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
+import { useId, useState } from 'react';
 import { saveConfig } from '../../api/config/config-store.ts';
 import { modelNames, withModelMember } from '../../config/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
@@ -7,6 +6,7 @@ import { NumberField } from '../../parts/controls/field.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { toast } from '../../shell/toast.ts';
+import { useAttempt } from '../../state/use-attempt.ts';
 import type { PricedModel } from './usage-table.tsx';
 
 const fields = [
@@ -31,33 +31,24 @@ export const PriceDialog = ({
   const [typed, setTyped] = useState<Readonly<Partial<Record<Field, number | undefined>>>>(() =>
     Object.fromEntries(fields.map(({ name }) => [name, price?.[name]])),
   );
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, run } = useAttempt();
   const form = useId();
-  const save = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
+  const save = async (): Promise<void> => {
     const given = Object.fromEntries(
       Object.entries(typed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     );
-    try {
-      await saveConfig((config) => ({
-        ...config,
-        Providers: (config.Providers ?? []).map((one) => {
-          const at = one.name === provider ? modelNames(one).indexOf(model) : -1;
-          const own = one.models?.[at];
-          if (own === undefined || !one.models) return one;
-          return { ...one, models: one.models.with(at, withModelMember(own, 'price', given)) };
-        }),
-      }));
-      toast(`The price of ${provider},${model} was saved.`);
-      onSaved();
-      onClose();
-    } catch (caught) {
-      setError(wordError(caught));
-      setBusy(false);
-    }
+    await saveConfig((config) => ({
+      ...config,
+      Providers: (config.Providers ?? []).map((one) => {
+        const at = one.name === provider ? modelNames(one).indexOf(model) : -1;
+        const own = one.models?.[at];
+        if (own === undefined || !one.models) return one;
+        return { ...one, models: one.models.with(at, withModelMember(own, 'price', given)) };
+      }),
+    }));
+    toast(`The price of ${provider},${model} was saved.`);
+    onSaved();
+    onClose();
   };
   return (
     <Dialog
@@ -78,7 +69,14 @@ export const PriceDialog = ({
         </>
       }
     >
-      <form id={form} className="form-grid" onSubmit={(event) => void save(event)}>
+      <form
+        id={form}
+        className="form-grid"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(save);
+        }}
+      >
         {fields.map(({ name, label, hint }) => (
           <NumberField
             key={name}

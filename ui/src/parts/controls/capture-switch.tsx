@@ -1,5 +1,4 @@
-import { useId, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
+import { useState } from 'react';
 import { type CaptureState, switchCapture } from '../../api/requests/capture.ts';
 import { clearRequests } from '../../api/requests/requests.ts';
 import { bytes } from '../../format/bytes.ts';
@@ -7,6 +6,7 @@ import { count } from '../../format/count.ts';
 import { Button } from './button.tsx';
 import './capture-switch.css';
 import { toast } from '../../shell/toast.ts';
+import { useAttempt } from '../../state/use-attempt.ts';
 import { Dialog } from '../layout/dialog.tsx';
 import { Notice } from '../layout/notice.tsx';
 
@@ -19,35 +19,19 @@ export const CaptureSwitch = ({
   readonly onChange: () => void;
 }) => {
   const [isOpen, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string>();
-  const id = useId();
+  const { busy, error, run } = useAttempt();
   if (!state) return null;
   const { on, kept, most, mostBytes, bytes: size } = state;
   const flip = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await switchCapture(!on);
-      toast(on ? 'Capturing stopped.' : 'Capturing started.');
-      onChange();
-      setOpen(false);
-    } catch (failed) {
-      setError(wordError(failed));
-    }
-    setBusy(false);
+    await switchCapture(!on);
+    toast(on ? 'Capturing stopped.' : 'Capturing started.');
+    onChange();
+    setOpen(false);
   };
   const forget = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await clearRequests();
-      toast('The captures are removed.');
-      onChange();
-    } catch (failed) {
-      setError(wordError(failed));
-    }
-    setBusy(false);
+    await clearRequests();
+    toast('The captures are removed.');
+    onChange();
   };
   return (
     <>
@@ -65,17 +49,17 @@ export const CaptureSwitch = ({
           onClose={() => setOpen(false)}
           actions={
             <>
-              <Button look="quiet" disabled={kept === 0} busy={busy} onClick={() => void forget()}>
+              <Button look="quiet" disabled={kept === 0} busy={busy} onClick={() => run(forget)}>
                 Remove all captures
               </Button>
               <Button onClick={() => setOpen(false)}>Close</Button>
-              <Button look="primary" busy={busy} onClick={() => void flip()}>
+              <Button look="primary" busy={busy} onClick={() => run(flip)}>
                 {on ? 'Stop capturing' : 'Start capturing'}
               </Button>
             </>
           }
         >
-          <div className="stack-tight" id={id}>
+          <div className="stack-tight">
             <p>
               Captured requests can be read in full: the body before and after each stage, both streams, and a replay.
               Captures contain prompts and responses; keys are masked.

@@ -32,10 +32,8 @@ export const DataTable = <Row,>({
   rows,
   rowKey,
   open,
-  onOpen,
   current,
   empty,
-  tone,
   lines = false,
 }: {
   readonly label: string;
@@ -44,14 +42,10 @@ export const DataTable = <Row,>({
   readonly rowKey: (row: Row) => string;
   /** The link of a row, made by `href`; `undefined`: none. */
   readonly open?: (row: Row) => string | undefined;
-  /** Called before the page of a row is opened. */
-  readonly onOpen?: (row: Row) => void;
   /** Marks the row that was opened last. */
   readonly current?: (row: Row) => boolean;
   /** Shown if there are no rows. */
   readonly empty: ReactNode;
-  /** The colour of a row. */
-  readonly tone?: (row: Row) => 'bad' | undefined;
   /** One line of one height a row: what is longer is cut. */
   readonly lines?: boolean;
 }) => {
@@ -90,18 +84,10 @@ export const DataTable = <Row,>({
                 key={rowKey(row)}
                 ref={measure}
                 data-index={index}
-                className={classNames(
-                  to !== undefined && 'data-open',
-                  isCurrent && 'data-current',
-                  tone?.(row) && `data-${tone(row)}`,
-                )}
-                onClick={(event) => {
-                  const onLink = event.target instanceof Element ? event.target.closest('a, button') : null;
-                  if (to === undefined) return;
-                  if (onLink?.classList.contains('data-link')) onOpen?.(row);
-                  if (onLink || window.getSelection()?.isCollapsed === false) return;
-                  onOpen?.(row);
-                  navigate(to);
+                className={classNames(to !== undefined && 'data-open', isCurrent && 'data-current')}
+                onClick={({ target }) => {
+                  const onLink = target instanceof Element && target.closest('a, button');
+                  if (to !== undefined && !onLink && window.getSelection()?.isCollapsed !== false) navigate(to);
                 }}
               >
                 {columns.map(({ name, title, cell, numeric, wideOnly }) => (

@@ -30,8 +30,8 @@ export const Lamp = ({
   readonly pulse?: boolean;
   readonly children: ReactNode;
 }) => (
-  <span className={classNames('lamp', `lamp-${tone}`, pulse && 'lamp-pulse')}>
-    <span className="lamp-glass" aria-hidden="true" />
+  <span className="lamp">
+    <Dot tone={tone} pulse={pulse} />
     {children}
   </span>
 );
