@@ -81,7 +81,7 @@ const Sent = ({
           </span>
         </p>
       )}
-      <ol className="turns" aria-label="Turns">
+      <ol className="stack" aria-label="Turns">
         {turns.slice(before).map((turn, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a recorded list never changes; counted from its start
           <TurnView key={before + index} turn={turn} note={notes?.[answers.indexOf(before + index)]} />
@@ -94,7 +94,7 @@ const Sent = ({
 const titles = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
 
 const TurnView = memo(({ turn: { role, parts }, note }: { readonly turn: Turn; readonly note: ReactNode }) => (
-  <li className={`turn turn-${role}`}>
+  <li className={`stack-tight turn turn-${role}`}>
     <h3 className="row">
       {titles[role]}
       {note}
@@ -122,7 +122,7 @@ const Received = ({
   readonly known: string | undefined;
   readonly note: ReactNode;
 }) => (
-  <section className="turn turn-response" aria-label="Response">
+  <section className="stack-tight turn turn-response" aria-label="Response">
     <div className="row">
       <h3>Response</h3>
       {model && <span className="soft small mono">{model}</span>}

@@ -12,7 +12,7 @@ interface Stop {
 
 /** The way of a request in one line: protocol, rule, and each attempt with how it ended. */
 export const PathLine = ({ summary }: { readonly summary: RequestSummary }) => (
-  <ol className="path-line" aria-label="Path">
+  <ol className="bare path-line" aria-label="Path">
     {stopsOf(summary).map(({ text, title, tone, outcome }, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: the same call may be made twice; the list never changes
       <li key={index} title={title}>

@@ -62,7 +62,7 @@ const Losses = ({ summary: { losses, lossesOmitted = 0 } }: { readonly summary: 
   losses.length > 0 && (
     <section className="stack-tight" aria-label="Losses">
       <h3>{counted(losses.length + lossesOmitted, 'field')} lost in conversion</h3>
-      <ul className="losses">
+      <ul className="stack-tight">
         {losses.map(({ step, field, action, note }) => (
           <li key={`${step} ${field} ${action}`}>
             <code>{field}</code> <Badge tone="warn">{action}</Badge>{' '}

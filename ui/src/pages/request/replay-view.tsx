@@ -11,7 +11,7 @@ import { CheckField, SelectField } from '../../parts/controls/field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
-import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
+import { CodeBlock } from '../../parts/text/code-block.tsx';
 import { StatusBadge } from '../../parts/text/status-badge.tsx';
 
 interface Played {
@@ -96,9 +96,7 @@ export const ReplayView = ({ summary, capture }: { readonly summary: RequestSumm
               {played.endMs !== undefined && `, complete after ${duration(played.endMs)}`}
             </span>
           </p>
-          <ScrollRegion className="replay-text" label="Replayed response">
-            <pre>{played.text}</pre>
-          </ScrollRegion>
+          <CodeBlock wrap label="Replayed response" text={played.text} />
         </>
       )}
     </Panel>

@@ -56,7 +56,7 @@ export const SessionPane = ({ id, onClose }: { readonly id: string; readonly onC
             <CopyButton text={id} label="Copy id" />
           </div>
           <Fold title={`${counted(data.requests.length, 'request')}, one by one`}>
-            <ol className="session-requests" aria-label="Requests of the session">
+            <ol className="bare session-requests" aria-label="Requests of the session">
               {data.requests.map((request) => (
                 <li key={`${request.n} ${request.id}`}>
                   <Dot tone={toneOf(request)} title={stateOf(request)} />

@@ -29,7 +29,7 @@ export const StepsView = ({ capture }: { readonly capture: Capture }) => {
   if (!row) return <Notice>The request could not be decoded, so no step ran.</Notice>;
   return (
     <div className="steps">
-      <ol className="step-list">
+      <ol className="bare">
         {rows.map(({ title, about, ms, losses, before, after, comparable }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a stage may come twice; the list never changes
           <li key={index}>

@@ -35,7 +35,7 @@ export const TimingBar = ({ timing }: { readonly timing: Capture['timing'] }) =>
           <span key={name} className={`timing-bar timing-${whose}`} style={{ width: `${(ms / whole) * 100}%` }} />
         ))}
       </div>
-      <ul className="timing">
+      <ul className="bare timing">
         {parts.map(({ name, ms, title, whose }) => (
           <li key={name}>
             <span className={`timing-key timing-${whose}`} aria-hidden="true" />

@@ -35,8 +35,8 @@ export const SortableList = ({
   const id = useId();
   const sorting = useSorting({ names: rows.map(({ name }) => name), onMove, onRemove });
   return (
-    <div className="sortable">
-      <ol ref={sorting.list} className="sortable-rows" aria-label={label}>
+    <div>
+      <ol ref={sorting.list} className="stack-tight" aria-label={label}>
         {rows.map((row, at) => {
           const { key, body, open = false } = row;
           const bodyId = `${id}-${key}`;
@@ -64,7 +64,7 @@ export const SortableList = ({
                 <RowButtons name={row.name} at={at} count={rows.length} sorting={sorting} />
               </div>
               {open && body !== undefined && (
-                <div id={bodyId} className="sortable-body">
+                <div id={bodyId} className="stack sortable-body">
                   {body}
                 </div>
               )}

@@ -35,7 +35,7 @@ export const Tabs = <T extends string>({
     if (button instanceof HTMLElement) button.focus();
   };
   return (
-    <div className="tabs">
+    <div className="stack">
       <div ref={list} className="tab-list" role="tablist" aria-label={label}>
         {tabs.map(({ name, title }) => (
           <button
@@ -54,7 +54,7 @@ export const Tabs = <T extends string>({
           </button>
         ))}
       </div>
-      <div id={`${id}-view`} className="tab-view" role="tabpanel" aria-labelledby={`${id}-${shown}`}>
+      <div id={`${id}-view`} className="stack" role="tabpanel" aria-labelledby={`${id}-${shown}`}>
         {children}
       </div>
     </div>

@@ -51,12 +51,12 @@ export const Dialog = ({
         if (closable && event.target === own.current) onClose();
       }}
     >
-      <div className="dialog-body">
+      <div className="stack dialog-body">
         <header className="dialog-head">
           <h2 id={id}>{title}</h2>
           {closable && <IconButton icon="close" label="Close" onClick={onClose} />}
         </header>
-        <div className="dialog-content">{children}</div>
+        <div className="stack dialog-content">{children}</div>
         {actions && <footer className="dialog-actions">{actions}</footer>}
       </div>
     </dialog>

@@ -16,7 +16,7 @@ export const Fold = ({
   return (
     <details className={classNames('fold', className)} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{title}</summary>
-      {isOpen && <div className="fold-content">{children}</div>}
+      {isOpen && <div className="stack-tight fold-content">{children}</div>}
     </details>
   );
 };

@@ -31,7 +31,7 @@ export const Panel = ({
         </div>
         {actions && <div className="row row-end">{actions}</div>}
       </header>
-      <div className="panel-content">{children}</div>
+      <div className="stack panel-content">{children}</div>
     </section>
   );
 };

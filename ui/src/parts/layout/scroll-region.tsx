@@ -11,7 +11,7 @@ export const ScrollRegion = ({
   readonly children: ReactNode;
 }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access
-  <section className={className} aria-label={label} tabIndex={0}>
+  <section className={`scroll ${className}`} aria-label={label} tabIndex={0}>
     {children}
   </section>
 );
