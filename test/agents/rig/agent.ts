@@ -44,6 +44,8 @@ export interface Scenario {
   readonly fails?: true;
   /** It asks for a WebSocket connection, and gets this status. */
   readonly handshake?: 101 | 426;
+  /** It is run against one provider of every format only. */
+  readonly oncePerFormat?: true;
   /** Requests that it takes at most, so that none is repeated without need. */
   readonly requests: number;
 }

@@ -13,14 +13,10 @@ const javaScript = (lines: string) => ({ input: lines });
 const patch = (tag: string): string =>
   ['*** Begin Patch', '*** Add File: new.txt', `+written ${tag}`, '*** End Patch', ''].join('\n');
 
-/** A provider of its own in the configuration is asked for a WebSocket connection only so. */
-const overSocket = ['-c', 'model_providers.gateway.supports_websockets=true'];
-
-const scenarios: readonly Scenario[] = [
+/** What depends on the connection: run over HTTP, over WebSocket, and over HTTP after a refused upgrade. */
+const conversations: readonly Scenario[] = [
   {
-    name: 'a text, after a refused WebSocket connection',
-    args: overSocket,
-    handshake: 426,
+    name: 'a text',
     script: (_seen, tag) => answer({ text: `Hello, ${tag}!` }),
     says: (tag) => [new RegExp(`Hello, ${tag}!`)],
     requests: 1,
@@ -58,60 +54,6 @@ const scenarios: readonly Scenario[] = [
       return done(seen);
     },
     says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
-    requests: 3,
-  },
-  {
-    name: 'a tool loop over a WebSocket connection',
-    model: names.unknown,
-    args: overSocket,
-    handshake: 101,
-    script(seen, tag) {
-      if (seen.results.length === 2) return done(seen);
-      return call(seen, [/exec_command$/, { cmd: `echo ${seen.results.length === 0 ? 'one' : 'two'}-${tag}` }]);
-    },
-    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
-    // What it asks for before the first turn is answered by the gateway.
-    requests: 3,
-  },
-  {
-    name: 'a custom tool',
-    model: names.toolSearch,
-    script(seen, tag) {
-      switch (seen.results.length) {
-        case 0:
-          return call(seen, [/apply_patch$/, { input: patch(tag) }]);
-        case 1:
-          return call(seen, [/exec_command$/, { cmd: 'cat new.txt' }]);
-        default:
-          return done(seen);
-      }
-    },
-    says: (tag) => [new RegExp(`DONE[^|]*new\\.txt[^|]*\\|[^]*written ${tag}`)],
-    requests: 3,
-  },
-  {
-    name: 'a tool of an MCP server',
-    model: names.unknown,
-    mcp: true,
-    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/lookup$/, { key: tag }]) : done(seen)),
-    says: (tag) => [new RegExp(`DONE[^|]*value-of-${tag}`)],
-    requests: 2,
-  },
-  {
-    name: 'a search for tools',
-    model: names.toolSearch,
-    mcp: true,
-    script(seen, tag) {
-      switch (seen.results.length) {
-        case 0:
-          return call(seen, [/^tool_search$/, { query: 'lookup value key', limit: 4 }]);
-        case 1:
-          return call(seen, [/lookup$/, { key: tag }]);
-        default:
-          return done(seen);
-      }
-    },
-    says: (tag) => [new RegExp(`DONE[^|]*lookup[^|]*\\|[^]*value-of-${tag}`)],
     requests: 3,
   },
   {
@@ -160,9 +102,70 @@ const scenarios: readonly Scenario[] = [
     script(seen, tag) {
       if (hasText(seen, `The summary of ${tag}`)) return done(seen);
       if (seen.results.length === 0) return call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }]);
-      return answer({ text: `The summary of ${tag}` });
+      // It asks the gateway, and doesn't have its own prompt answered.
+      return hasText(seen, 'CONTEXT CHECKPOINT')
+        ? answer({ text: 'ITS OWN' })
+        : answer({ text: `The summary of ${tag}` });
     },
     says: () => [/DONE/],
+    requests: 3,
+  },
+];
+
+/** The scenario where Codex asks for a WebSocket connection; a provider of its own in the configuration is asked for one only so. */
+const afterHandshake =
+  (handshake: 101 | 426) =>
+  ({ name, args = [], ...rest }: Scenario): Scenario => ({
+    ...rest,
+    name: `${name}, ${handshake === 101 ? 'over WebSocket' : 'after a refused upgrade'}`,
+    args: [...args, '-c', 'model_providers.gateway.supports_websockets=true'],
+    handshake,
+    oncePerFormat: true,
+  });
+
+const scenarios: readonly Scenario[] = [
+  ...conversations,
+  ...conversations.map(afterHandshake(101)),
+  ...conversations.map(afterHandshake(426)),
+  {
+    name: 'a custom tool',
+    model: names.toolSearch,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/apply_patch$/, { input: patch(tag) }]);
+        case 1:
+          return call(seen, [/exec_command$/, { cmd: 'cat new.txt' }]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*new\\.txt[^|]*\\|[^]*written ${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a tool of an MCP server',
+    model: names.unknown,
+    mcp: true,
+    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/lookup$/, { key: tag }]) : done(seen)),
+    says: (tag) => [new RegExp(`DONE[^|]*value-of-${tag}`)],
+    requests: 2,
+  },
+  {
+    name: 'a search for tools',
+    model: names.toolSearch,
+    mcp: true,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/^tool_search$/, { query: 'lookup value key', limit: 4 }]);
+        case 1:
+          return call(seen, [/lookup$/, { key: tag }]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*lookup[^|]*\\|[^]*value-of-${tag}`)],
     requests: 3,
   },
   {

@@ -80,7 +80,7 @@ const fromHost = (name: string, host: StrictHost): Party => {
 const openAiOverflow =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
 
-/** A vendor of every format. */
+/** A vendor of every format but Chat Completions, which a strict host has. */
 const vendors: readonly Party[] = [
   fromVendor('anthropic', messagesVendor, {
     baseUrl: 'http://api.anthropic.com',
@@ -144,12 +144,13 @@ const lookAlikes: readonly Party[] = [
   ),
 ];
 
+const hosts = Object.entries(strictHosts).map(([name, host]) => fromHost(name, host));
+
 /** All that agents are run against: vendors of every format, their look-alikes, then strict hosts. */
-export const parties: readonly Party[] = [
-  ...vendors,
-  ...lookAlikes,
-  ...Object.entries(strictHosts).map(([name, host]) => fromHost(name, host)),
-];
+export const parties: readonly Party[] = [...vendors, ...lookAlikes, ...hosts];
+
+/** One of every provider format. */
+export const formatParties: readonly Party[] = [...vendors, ...hosts.filter(({ name }) => name === 'openai')];
 
 /** A name that can stand in a path. */
 export const slugOf = ({ name }: Pick<Party, 'name'>): string => name.replaceAll(/[^a-z0-9]+/g, '-');

@@ -63,7 +63,10 @@ export const runAgent = async (
   for (const pattern of scenario.says(tag)) t.regex(said, pattern);
   t.is(code === 0, scenario.fails !== true, tail(said));
   const { handshake } = scenario;
-  if (handshake) t.true(await gateway.hasShaken(party, handshake), `no handshake got ${handshake}: ${tail(said)}`);
+  if (handshake) {
+    t.true(await gateway.hasShaken(party, handshake), `no handshake got ${handshake}: ${tail(said)}`);
+    t.notRegex(said, /falling back/i, 'it leaves the WebSocket connection for HTTP');
+  }
   t.true(record.requests.length <= scenario.requests, `${record.requests.length} requests`);
 };
 

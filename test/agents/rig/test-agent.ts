@@ -1,16 +1,24 @@
 import test from 'ava';
-import type { Agent } from './agent.ts';
+import type { Agent, Scenario } from './agent.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { type AgentGateway, startGateway } from './gateway.ts';
-import { parties } from './parties.ts';
+import { formatParties, type Party, parties } from './parties.ts';
 import { runAgent } from './run-agent.ts';
 import { startWorld, type World } from './world.ts';
 
 /** A few runs that find most of what the whole set finds: each scenario of each agent, each party once. */
-const isInBrief = (agent: Agent, party: number, scenario: number): boolean =>
-  party % agents.length === agents.indexOf(agent) &&
-  Math.floor(party / agents.length) % agent.scenarios.length === scenario;
+const isInBrief = (agent: Agent, scenario: Scenario, party: Party): boolean => {
+  const isOnce = scenario.oncePerFormat === true;
+  const scenarios = agent.scenarios.filter(({ oncePerFormat = false }) => oncePerFormat === isOnce);
+  const number = scenarios.indexOf(scenario);
+  // Every second one is each conversation once, over either connection; each at another format.
+  if (isOnce) return number % 2 === 0 && formatParties.indexOf(party) === (number / 2) % formatParties.length;
+  const place = parties.indexOf(party);
+  return (
+    place % agents.length === agents.indexOf(agent) && Math.floor(place / agents.length) % scenarios.length === number
+  );
+};
 
 const agents: readonly Agent[] = [claudeCode, codex];
 
@@ -32,9 +40,10 @@ export const testAgent = (agent: Agent): void => {
 
   const brief = process.env.AGENTS_BRIEF === '1';
   const queue = turns(2);
-  for (const [place, party] of parties.entries()) {
-    for (const [number, scenario] of agent.scenarios.entries()) {
-      if (brief && !isInBrief(agent, place, number)) continue;
+  for (const party of parties) {
+    for (const scenario of agent.scenarios) {
+      if (scenario.oncePerFormat && !formatParties.includes(party)) continue;
+      if (brief && !isInBrief(agent, scenario, party)) continue;
       test(`${party.name}: ${scenario.name}`, async (t) => {
         t.timeout(600_000);
         t.teardown(await queue());
