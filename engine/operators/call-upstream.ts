@@ -14,7 +14,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import type { PassThrough } from '../observe/observer.ts';
-import { refusesCompaction } from '../routing/compaction.ts';
+import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -26,6 +26,7 @@ import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
+import { requireCompaction } from './transform.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
@@ -169,7 +170,8 @@ export const callUpstream =
       .call({ url, headers, body, backpressure, timeouts, conversation })
       .pipe(
         sequence(
-          (answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer, health.nowMs())),
+          (answer) =>
+            isSuccess(answer) ? accept(ready, answer, config, health.nowMs) : refuse(ready, answer, health.nowMs()),
           then,
         ),
       );
@@ -190,8 +192,8 @@ const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && sta
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
-const accept = (ready: Ready, answer: UpstreamAnswer, config: Config): Answered => {
-  const { status, headers, body, drain } = answer;
+const accept = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () => number): Answered => {
+  const { status, headers, drain } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
     fail('upstream-garbled', `The upstream answered with a web page (status ${status}) instead of a model's reply.`);
@@ -201,6 +203,11 @@ const accept = (ready: Ready, answer: UpstreamAnswer, config: Config): Answered 
   const passThrough = passesThrough(ready, streamed);
   ready.observer.answered(passThrough);
   if (!passThrough.reply) decodeInFull(ready, config);
+  const { plan, request } = ready;
+  const body =
+    request.compaction && !request.compaction.byPath
+      ? answer.body.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
+      : answer.body;
   return fill(ready, { passThrough, answer: { status, headers, streamed, body, drain } });
 };
 

@@ -193,12 +193,12 @@ const isPlain = (bytes: Buffer, marker: string): boolean =>
 
 const notPlain = ['error', 'ping', 'base_resp'];
 
-/** Decodes a copy of a passing stream. Its losses aren't reported: the client receives the original bytes. */
-class StreamDecoder {
+/** Decodes a copy of a stream. Its losses aren't reported: the client receives the original bytes. */
+export class StreamDecoder {
   readonly #records;
   readonly #events;
 
-  constructor({ context, plan }: Answered) {
+  constructor({ context, plan }: Pick<Answered, 'context' | 'plan'>) {
     const own = withOwnLosses(context, plan.format.name);
     this.#records = readSseRecords.start(own);
     this.#events = plan.upstream.decodeStream.start(own);
@@ -345,4 +345,7 @@ const usageOf = (events: readonly ModelEvent[]): Usage =>
   events.reduce<Usage>((usage, event) => readUsage(event, usage), {});
 
 /** Losses of this side read are not reported: the client receives the original bytes. */
-const withOwnLosses = (context: ReplyContext, step: string): ReplyContext => ({ ...context, losses: new Losses(step) });
+export const withOwnLosses = (context: ReplyContext, step: string): ReplyContext => ({
+  ...context,
+  losses: new Losses(step),
+});

@@ -11,20 +11,31 @@ import {
   timeout,
   toArray,
 } from 'rxjs';
-import { type Answered, fill, type Reconciled } from '../exchange.ts';
+import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
-import { type Fault, fail, stageFault } from '../model/fault.ts';
+import { type Fault, FaultError, fail, stageFault } from '../model/fault.ts';
 import type { Machine, Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
+import { HeldAnswer } from './bound-answer.ts';
+import { StreamDecoder, withOwnLosses } from './inspect-passthrough.ts';
+import { replyIn } from './read-events.ts';
 import { refuseOverlong } from './route.ts';
 import { runCustomStage } from './run-custom-stage.ts';
 import type { SequenceStep } from './rx/sequence.ts';
-import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
+import {
+  joinBytes,
+  nonEmpty,
+  type OperatorStage,
+  operate,
+  type StageGroup,
+  type StreamStage,
+  stages,
+} from './rx/stages.ts';
 import { validateOrder } from './validate-order.ts';
 
 /** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
@@ -200,4 +211,66 @@ const packing: StreamStage<Answered, Batch, Batch> = ({ client, context }) => {
       return nonEmpty(out);
     },
   };
+};
+
+/** A longer answer without a compaction so far passes as it is. */
+const maxHeldBytes = 4 << 20;
+
+/**
+ * Holds the answer of a vendor that is to compact the conversation until its compaction begins. Some servers ignore the request for one and
+ * answer as usual: then calls `ignored`, and throws a fault by which their model is asked for a summary instead.
+ */
+export const requireCompaction = (
+  ready: Ready,
+  streamed: boolean,
+  ignored: () => void,
+): MonoTypeOperatorFunction<Uint8Array> =>
+  operate(() => {
+    const { plan, context, answerMemory } = ready;
+    const memory = new HeldAnswer(answerMemory);
+    const decoder = streamed ? new StreamDecoder(ready) : undefined;
+    let chunks: Uint8Array[] = [];
+    let bytes = 0;
+    let passes = false;
+    const release = (): Uint8Array => {
+      passes = true;
+      memory.keep(0);
+      const held = joinBytes(chunks);
+      chunks = [];
+      return held;
+    };
+    /** What is held, once it is known to be a compaction, or a failure. */
+    const judge = (events: Batch): Uint8Array | undefined => {
+      if (events.some((event) => event.type === 'error' || isCompaction(event))) return release();
+      if (!events.some(({ type }) => type === 'message-stop')) return undefined;
+      ignored();
+      throw new FaultError(withoutCompaction);
+    };
+    return {
+      next(chunk) {
+        if (passes) return chunk;
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > maxHeldBytes || !memory.mayHold(bytes)) return release();
+        return decoder && judge(decoder.take(chunk));
+      },
+      end() {
+        if (passes) return undefined;
+        const reply = decoder ? undefined : replyIn(joinBytes(chunks));
+        return (
+          (reply && judge(plan.upstream.decodeReply(reply, withOwnLosses(context, plan.format.name)))) ?? release()
+        );
+      },
+      finalize: () => memory.keep(0),
+    };
+  });
+
+const isCompaction = (event: ModelEvent): boolean =>
+  event.type === 'block-start' && event.block.type === 'opaque' && /^compaction/.test(String(event.block.raw.type));
+
+const withoutCompaction: Fault = {
+  kind: 'upstream-garbled',
+  message: 'The upstream was asked to compact the conversation, and answered as if it had not been.',
+  blameless: true,
+  remedy: 'without-compaction',
 };

@@ -3,10 +3,10 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Plan } from './plan/plan.ts';
 
-/** How long a destination that refused a compaction isn't asked for one again, in milliseconds. */
+/** How long a destination that refused or ignored a compaction isn't asked for one again, in milliseconds. */
 const rememberedMs = 600_000;
 
-/** When a destination that refused a compaction is asked again, by its plan, so that a new configuration asks anew. */
+/** When such a destination is asked again, by its plan, so that a new configuration asks anew. */
 const askedAgainMs = new WeakMap<Plan, number>();
 
 /** Whether the vendor summarizes the conversation in the client's own format. */
@@ -30,6 +30,11 @@ export const refusesCompaction = (
     return unknownMembers.has(status) && /compaction/.test(`${message} ${param ?? ''}`);
   // What names a member or the model is about the request.
   if (!unknownPaths.has(status) || param !== undefined || code === 'model_not_found') return false;
-  askedAgainMs.set(plan, nowMs + rememberedMs);
+  leaveCompaction(plan, nowMs);
   return true;
+};
+
+/** The destination isn't asked for a compaction for a while: it doesn't know what that is. */
+export const leaveCompaction = (plan: Plan, nowMs: number): void => {
+  askedAgainMs.set(plan, nowMs + rememberedMs);
 };

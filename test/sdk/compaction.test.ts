@@ -232,6 +232,8 @@ test.serial("a vendor's own compaction passes, and goes back to it alone", async
   const [item] = response.output;
   t.like(item, { type: 'compaction', encrypted_content: compacted + hello });
   t.false(lastText('native').includes(usualPrompt.slice(0, 20)));
+  const streamed = client.responses.stream({ model, input: [...input, { type: 'compaction_trigger' }] });
+  t.like((await streamed.finalResponse()).output[0], { type: 'compaction', encrypted_content: compacted + hello });
   const next = [item as Item, ...input];
   t.is((await client.responses.create({ model, input: next })).output_text, hello);
   t.true(lastText('native').includes(compacted));
@@ -250,6 +252,50 @@ test.serial("a vendor's own compaction passes, and goes back to it alone", async
   const read = lastText('native');
   t.true(read.includes('Bug 4711.') && read.includes('compaction_trigger') && !read.includes('sy1.'), read);
 });
+
+/** Some hosts ignore an item that they don't know, and go on with the conversation. */
+const ignoringVendor: typeof responsesVendor = {
+  ...responsesVendor,
+  complaint: (body, url) => responsesVendor.complaint(withoutTrigger(body), url),
+  answer: (body, url) => responsesVendor.answer(withoutTrigger(body), url),
+};
+
+const withoutTrigger: <Body>(body: Body) => Body = (body) =>
+  JSON.parse(JSON.stringify(body).replace(',{"type":"compaction_trigger"}', ''));
+
+for (const stream of [true, false]) {
+  test.serial(`a host that ignores the request is asked for a summary, ${stream ? 'streamed' : 'whole'}`, async (t) => {
+    const vendor = await serveVendor(ignoringVendor, 'key');
+    t.teardown(vendor.close);
+    // A stage makes the answer one that is converted.
+    const stage = { name: 'enhancetool' };
+    for (const transformers of [[], [stage]]) {
+      const openai = { name: 'openai', options: { api: 'responses' } };
+      const one = await startGateway({
+        LOG: false,
+        Providers: [{ name: 'p', baseUrl: vendor.url, apiKey: 'key', models: ['m'] }],
+        transformers: [openai, ...transformers].map((entry) => ({ ...entry, provider: 'p' })),
+      });
+      t.teardown(one.stop);
+      const { responses } = new OpenAI({ baseURL: `${one.baseUrl}/v1`, apiKey: 'k', maxRetries: 0 });
+      const long = `${'word '.repeat(8_000)}the end`;
+      const input: Item[] = [...conversation, { role: 'user', content: long }, { type: 'compaction_trigger' }];
+      const before = vendor.requests.length;
+      // The second time, the host isn't asked for what it ignores.
+      for (const sent of [2, 3]) {
+        const items = stream
+          ? (await responses.stream({ model: 'm', input }).finalResponse()).output
+          : (await responses.create({ model: 'm', input })).output;
+        const [item, ...more] = items;
+        t.is(item?.type === 'compaction' && openSummary(item.encrypted_content), hello.trim());
+        t.deepEqual(more, []);
+        t.is(vendor.requests.length - before, sent);
+        const asked = vendor.requests.at(-1)?.text ?? '';
+        t.true(asked.includes(usualPrompt.slice(0, 20)) && asked.includes(long));
+      }
+    }
+  });
+}
 
 test.serial('a long conversation that was likely to pass through is summarized whole', async (t) => {
   const long = `${'word '.repeat(8_000)}the end`;
