@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { moduleUrl } from '../../../engine/paths.ts';
+import { startSocketUpstream } from '../../support/upstreams/socket-upstream.ts';
 import { certificate, certificateKey } from './certificate.ts';
 import { callOf, read, testUpstreams } from './harness.ts';
 
@@ -37,23 +38,52 @@ test('R1 an untrusted certificate is rejected with its reason', async (t) => {
   server.close();
 });
 
-test('with the certificate trusted: answers, resumed sessions, a proxy in between', async (t) => {
-  const { server, port, resumed } = await startTls();
+/** Runs `tls-client.ts` in a process that trusts the certificate. */
+const runClient = async (port: number | string, over: 'http' | 'socket'): Promise<unknown> => {
   const folder = await mkdtemp(join(tmpdir(), 'junctor-tls-'));
   await writeFile(join(folder, 'ca.pem'), certificate);
   // Node reads this variable when it starts and at no other time.
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [fileURLToPath(moduleUrl('test/engine/upstream/tls-client', 'test/engine/upstream/tls-client.ts')), String(port)],
+    [
+      fileURLToPath(moduleUrl('test/engine/upstream/tls-client', 'test/engine/upstream/tls-client.ts')),
+      `${port}`,
+      over,
+    ],
     { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } },
   );
-  t.deepEqual(JSON.parse(stdout), {
+  await rm(folder, { recursive: true });
+  return JSON.parse(stdout);
+};
+
+test('with the certificate trusted: answers, resumed sessions, a proxy in between', async (t) => {
+  const { server, port, resumed } = await startTls();
+  t.deepEqual(await runClient(port, 'http'), {
     direct: ['200 over TLS', '200 over TLS'],
     wrongName: "its TLS certificate can't be trusted (ERR_TLS_CERT_ALTNAME_INVALID)",
     proxied: ['200 over TLS', '200 over TLS'],
     connects: ['upstream.test:443', 'upstream.test:443'],
   });
   t.true(resumed.includes(true), 'sessions are resumed');
-  await rm(folder, { recursive: true });
   server.close();
+});
+
+test('WebSockets over TLS, directly and through a proxy', async (t) => {
+  const upstream = await startSocketUpstream({ tls: { cert: certificate, key: certificateKey } });
+  t.teardown(upstream.close);
+  t.deepEqual(await runClient(new URL(upstream.url).port, 'socket'), {
+    direct: ['200 over websocket', '200 over websocket'],
+    wrongName: "its TLS certificate can't be trusted (ERR_TLS_CERT_ALTNAME_INVALID)",
+    proxied: ['200 over websocket', '200 over websocket'],
+    connects: ['upstream.test:443'],
+  });
+  t.deepEqual(
+    upstream.requests.map(({ over, connection, headers, body }) => [over, connection, headers.host, body.input.length]),
+    [
+      ['socket', 1, new URL(upstream.url).host, 1],
+      ['socket', 1, new URL(upstream.url).host, 1],
+      ['socket', 2, 'upstream.test', 1],
+      ['socket', 2, 'upstream.test', 1],
+    ],
+  );
 });

@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -37,20 +37,21 @@ interface SocketUpstreamOptions {
   readonly upgrade?: Upgrade;
   /** Serves plain requests too; absent: with the same script, as Server-Sent Events. */
   readonly script?: SocketScript;
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /**
  * An upstream that serves Responses over WebSocket and over HTTP. As strict as the vendor: text frames of `response.create` alone, one response at a
  * time, ids of this connection's latest response alone. What breaks a rule is in `complaints`.
  */
-export const startSocketUpstream = async ({ upgrade = 'accept', script = chat }: SocketUpstreamOptions = {}) => {
+export const startSocketUpstream = async ({ upgrade = 'accept', script = chat, tls }: SocketUpstreamOptions = {}) => {
   const requests: SocketRequest[] = [];
   const complaints: string[] = [];
   const sockets = new Set<Socket>();
   const open = new Set<WebSocket>();
   const state = { upgrade, script, upgrades: 0, closed: 0 };
   const webSockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 26, perMessageDeflate: true });
-  const server = createServer((incoming, response) => {
+  const serve: RequestListener = (incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -69,7 +70,8 @@ export const startSocketUpstream = async ({ upgrade = 'accept', script = chat }:
       for (const event of events) response.write(sseOf(event));
       response.end();
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, serve) : createServer(serve);
   server.on('connection', (socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
   });
@@ -137,7 +139,7 @@ export const startSocketUpstream = async ({ upgrade = 'accept', script = chat }:
   // A TCP server's address is always of this kind.
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     requests,
     complaints,
     state,
