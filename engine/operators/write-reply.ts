@@ -394,5 +394,3 @@ export const observeReply =
       finalize: () => observer.finished(status),
     };
   };
-
-/** The status of a request whose client closed the connection before the answer was complete. */

@@ -46,7 +46,7 @@ const longContext: Rule = (_, { tokens, by, longContext: { threshold, because } 
 const qualifiers = { count: '', bound: 'at least ', estimate: 'about ' };
 
 const image: Rule = ({ turns }) =>
-  newestUserParts(turns).some(holdsImage) ? 'the newest user turn has an image' : undefined;
+  isInNewestUserTurn(turns, holdsImage) ? 'the newest user turn has an image' : undefined;
 
 /**
  * Agents declare a web search tool with their own tools on every request. So it counts only if it is the only tool, or if
@@ -92,10 +92,13 @@ export const rules: Readonly<Record<Scenario, Rule>> = { compact, longContext, i
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
 /** Adjacent user turns are one turn to a model, also with instructions between them. */
-const newestUserParts = (turns: ModelRequest['turns']): readonly Part[] => {
-  const last = turns.findLastIndex(({ role }) => role === 'user');
-  const before = turns.findLastIndex(({ role }, index) => index < last && role === 'assistant');
-  return turns.slice(before + 1, last + 1).flatMap(({ role, parts }) => (role === 'user' ? parts : []));
+const isInNewestUserTurn = (turns: ModelRequest['turns'], isWanted: (part: Part) => boolean): boolean => {
+  for (let at = turns.findLastIndex(({ role }) => role === 'user'); at >= 0; at -= 1) {
+    const turn = turns[at];
+    if (turn?.role === 'assistant') return false;
+    if (turn?.role === 'user' && turn.parts.some(isWanted)) return true;
+  }
+  return false;
 };
 
 export const holdsImage = (part: Part): boolean => {

@@ -26,7 +26,7 @@ export const openLogs = (options: LogOptions): Logs => {
   const maskText = textMask(options.secrets ?? (() => none));
   const openLog = (policy: LogPolicy): { readonly file: LogWriter; readonly writer: RecordWriter } => {
     const file = new LogWriter(new RollingFile(policy), report, (count) =>
-      writer.writeUnmasked('warn', { lost: count, msg: 'log records were lost' }),
+      writer.write('warn', 'log records were lost', { lost: count }),
     );
     const writer = recordWriter(file, maskText, options);
     return { file, writer };

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import os from 'node:os';
 import { pino } from 'pino';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -15,12 +15,16 @@ export interface RecordWriter {
   readonly takes: (level: LogLevel) => boolean;
   /** Writes a record; secrets are masked. */
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
-  /** Writes a record without secrets, unmasked. Its members are those after `hostname`. */
-  readonly writeUnmasked: (level: LogLevel, record: UnmaskedRecord) => void;
+  /** Writes a record without secrets, unmasked, whatever its level. One literal: a head put before it would copy the line. */
+  readonly writeUnmasked: (record: UnmaskedRecord) => void;
 }
 
-/** Members of a record, the message last. Those that are `undefined` aren't written. */
+/** A whole record, in the order of its members; the message comes last. Those that are `undefined` aren't written. */
 interface UnmaskedRecord {
+  readonly level: number;
+  readonly time: number;
+  readonly pid: number;
+  readonly hostname: string;
   readonly [name: string]: unknown;
   readonly msg: string;
 }
@@ -41,16 +45,14 @@ export const recordWriter = (
       if (!takes(level)) return;
       logger[level](fields ? maskFields(fields, maskText) : {}, maskLongText(message, maskText));
     },
-    writeUnmasked(level, record) {
-      if (takes(level))
-        file.write(`{"level":${levels[level]},"time":${Date.now()}${origin}${JSON.stringify(record).slice(1)}\n`);
-    },
+    writeUnmasked: (record) => file.write(`${JSON.stringify(record)}\n`),
   };
 };
 
 /** Level numbers of records. Source: interface specification, "Log line". */
-const levels: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
-const origin = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
+const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const satisfies Record<LogLevel, number>;
+const { pid } = process;
+const hostname = os.hostname();
 
 const levelOf = ({ enabled, level }: LogSettings): LogLevel | 'silent' => (enabled ? level : 'silent');
 
@@ -66,11 +68,13 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
     const clean = maskUrl(url, maskText);
     const shown = clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean;
     const req = { id: reqId, method: maskLongText(method, maskText), url: shown, remoteAddress };
-    writer.writeUnmasked('info', { req, msg: 'incoming request' });
+    writer.writeUnmasked({ level: levels.info, time: Date.now(), pid, hostname, req, msg: 'incoming request' });
   },
   completed({ reqId, statusCode, responseTimeMs, aborted }) {
+    if (!writer.takes('info')) return;
     const res = { statusCode, responseTime: Math.max(0, Math.round(responseTimeMs)) };
-    writer.writeUnmasked('info', { reqId, res, msg: aborted ? 'request aborted' : 'request completed' });
+    const msg = aborted ? 'request aborted' : 'request completed';
+    writer.writeUnmasked({ level: levels.info, time: Date.now(), pid, hostname, reqId, res, msg });
   },
   event: writer.write,
 });
@@ -87,7 +91,11 @@ export const appLog = (writer: RecordWriter, maskText: (text: string) => string)
     routed(record) {
       if (!writer.takes('info')) return;
       const { requestId, requestedModel, losses } = record;
-      writer.writeUnmasked('info', {
+      writer.writeUnmasked({
+        level: levels.info,
+        time: Date.now(),
+        pid,
+        hostname,
         // Generated ids hold no secrets, and would fill the cache of masked texts.
         requestId: generatedId.test(requestId) ? requestId : masked(requestId),
         namedClient: record.namedClient,

@@ -125,7 +125,7 @@ const answerStep = 'answer';
 class StagesSubscriber<C> extends Subscriber<unknown> {
   /** RxJS drops its own reference on unsubscription. */
   readonly #to: Subscriber<unknown>;
-  readonly #handlers: Handlers<unknown, unknown>[] = [];
+  readonly #handlers: readonly Handlers<unknown, unknown>[];
   /** A stage is at work, so completion waits until its value has passed. */
   #busy = false;
   /** The last stage that has asked for completion; -1: none. */
@@ -134,7 +134,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   constructor(to: Subscriber<unknown>, run: readonly StreamStage<C, unknown, unknown>[], context: C) {
     super(to);
     this.#to = to;
-    for (const stage of run) this.#handlers.push(stage(context, new Control(this, this.#handlers.length)));
+    this.#handlers = run.map((stage, at) => stage(context, new Control(this, at)));
   }
 
   begin(source: Observable<unknown>): void {

@@ -86,10 +86,10 @@ const decodePlain = (message: JsonObject, at: string, role: 'user' | 'system'): 
 
 /** A leading instruction has no turn, so its message's other members go to its first part. */
 const decodeInstructions = (message: JsonObject, at: string): TextPart[] => {
-  const [first, ...rest] = decodeTexts(plainMessage.read(message, at).content, `${at}.content`);
-  if (!first) return [];
+  const texts = decodeTexts(plainMessage.read(message, at).content, `${at}.content`);
   const outer = extraOf(message, instructionMembers, at);
-  if (!outer) return [first, ...rest];
+  const [first, ...rest] = outer ? texts : [];
+  if (!first) return texts;
   return [{ ...first, extra: { wire: 'chat', at: first.at ?? at, fields: {}, ...first.extra, outer } }, ...rest];
 };
 
@@ -103,10 +103,11 @@ const decodeAssistant = (raw: JsonObject, at: string, strict: boolean, counts: C
   const message = assistantMessage.read(raw, at);
   const calls = message.tool_calls ?? [];
   const signatures = calls.length > 0 ? callSignatures(message) : undefined;
-  const parts = decodeReasoning(message, at);
-  parts.push(...decodeContent(message.content ?? '', `${at}.content`, ['text', 'refusal']));
+  const reasoning = decodeReasoning(message, at);
+  const content = decodeContent(message.content ?? '', `${at}.content`, ['text', 'refusal']);
+  const parts = reasoning.length > 0 ? [...reasoning, ...content] : content;
   if (message.refusal) parts.push({ type: 'refusal', text: message.refusal, at: `${at}.refusal` });
-  parts.push(...calls.map((call, index) => decodeCall(call, `${at}.tool_calls[${index}]`, signatures)));
+  for (const [index, call] of calls.entries()) parts.push(decodeCall(call, `${at}.tool_calls[${index}]`, signatures));
   if (message.function_call) parts.push(decodeFunctionCall(message.function_call, `${at}.function_call`, counts));
   return {
     role: 'assistant',
