@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Config } from './config/config.ts';
 import type { Destination } from './config/sections/destination.ts';
+import type { HttpRequest } from './http/endpoint.ts';
 import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
@@ -12,7 +13,6 @@ import type { ModelRequest } from './model/request.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
-import { type RequestOrigin, unknownOrigin } from './routing/rules/request-facts.ts';
 import type { Backpressure } from './runtime/backpressure.ts';
 import { MemoryBudget, MemoryClaim } from './runtime/memory-budget.ts';
 
@@ -34,17 +34,17 @@ export interface RequestAdmission {
   ) => void | Promise<void>;
 }
 
+/** The client's request as it came in. One that no client sent lacks what only a listener has. */
+export type Incoming = Pick<HttpRequest, 'id' | 'startedAtMs' | 'body' | 'header' | 'backpressure'> &
+  Partial<Pick<HttpRequest, 'path' | 'namedClient' | 'answerMemory' | 'holdBody' | 'onInterrupted'>>;
+
 /** What a request brings, and who watches it. */
-interface ExchangeStart
-  extends Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> {
+interface ExchangeStart {
+  readonly incoming: Incoming;
+  readonly client: ClientProtocol;
+  readonly preset?: string | undefined;
   readonly seed?: string;
   readonly admission?: RequestAdmission | undefined;
-  readonly origin?: () => RequestOrigin;
-  readonly answerMemory?: MemoryClaim;
-  /** Called when only the values parsed from the body are still held. */
-  readonly bodyReleased?: (() => void) | undefined;
-  /** Calls `handler` when the client must get the end of its answer at once. */
-  readonly onInterrupted?: ((handler: (fault: Fault) => void) => void) | undefined;
   readonly progress?: ReplyProgress;
   readonly observer?: Observer;
   readonly trace?: TraceCarrier | undefined;
@@ -55,15 +55,16 @@ interface ExchangeStart
  * the object for the fields that the steps fill.
  */
 export class Exchange {
+  readonly incoming: Incoming;
   readonly id: string;
   /** Unique, lower-case hexadecimal. Ids in the answer are derived from it. */
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
+  /** Its name in the path, if it has one. */
+  readonly preset: string | undefined;
   /** What the client may use; `undefined`: the administrator, who has no limits. */
   readonly admission: RequestAdmission | undefined;
-  /** Where the request came in, for the user's own rules. */
-  readonly origin: () => RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** Counts what is collected of the answer. */
@@ -74,28 +75,21 @@ export class Exchange {
   readonly observer: Observer;
   /** Present if requests are traced. */
   readonly trace: TraceCarrier | undefined;
-  /** A header of the client's request, by lower-case name. */
-  readonly clientHeader: (name: string) => string | undefined;
-  readonly bodyReleased: ExchangeStart['bodyReleased'];
-  readonly onInterrupted: ExchangeStart['onInterrupted'];
 
-  constructor(start: ExchangeStart) {
-    const { id, startedAtMs, client, body, backpressure, clientHeader, seed, progress, observer } = start;
-    this.id = id;
+  constructor({ incoming, client, preset, seed, admission, progress, observer, trace }: ExchangeStart) {
+    this.incoming = incoming;
+    this.id = incoming.id;
     this.seed = seed ?? '0'.repeat(24);
-    this.startedAtMs = startedAtMs;
+    this.startedAtMs = incoming.startedAtMs;
     this.client = client;
-    this.admission = start.admission;
-    this.origin = start.origin ?? (() => unknownOrigin);
-    this.body = body;
-    this.clientHeader = clientHeader;
-    this.answerMemory = start.answerMemory ?? new MemoryClaim(unbounded, Number.POSITIVE_INFINITY);
-    this.bodyReleased = start.bodyReleased;
-    this.onInterrupted = start.onInterrupted;
-    this.backpressure = backpressure;
+    this.preset = preset;
+    this.admission = admission;
+    this.body = incoming.body;
+    this.answerMemory = incoming.answerMemory ?? new MemoryClaim(unbounded, Number.POSITIVE_INFINITY);
+    this.backpressure = incoming.backpressure;
     this.progress = progress ?? newReplyProgress();
     this.observer = observer ?? silentObserver;
-    this.trace = start.trace;
+    this.trace = trace;
   }
 }
 
@@ -105,7 +99,7 @@ const unbounded = new MemoryBudget();
 /** Lets go of the body's bytes and texts. */
 export const releaseBody = (ready: Ready): void => {
   fill(ready, { body: noBytes, text: '', outline: undefined, call: { ...ready.call, body: '' } });
-  ready.bodyReleased?.();
+  ready.incoming.holdBody?.('values');
 };
 
 const noBytes = new Uint8Array(0);

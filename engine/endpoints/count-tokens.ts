@@ -29,7 +29,6 @@ import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
 import { jsonHeaders, renderFaults, routeHeaders, showLimits } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
-import { originOf } from '../routing/rules/request-facts.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
 interface CountSettings {
@@ -175,25 +174,12 @@ export const countTokensEndpoint = (
   forClients: true,
   formatFault: settings.client.encodeFault,
   handle: (incoming, { preset }) => {
-    const { id, startedAtMs, body, backpressure, answerMemory } = incoming;
     const { gateway } = current;
     const { namedClient } = incoming;
     const admission = namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'count' });
     const observer = admission && new Observers([admission]);
-    const clientHeader = (name: string): string | undefined => incoming.header(name);
-    const origin = () => originOf(incoming, preset);
-    const exchange = new Exchange({
-      id,
-      startedAtMs,
-      client: settings.client,
-      admission,
-      ...(observer && { observer }),
-      origin,
-      body,
-      clientHeader,
-      answerMemory,
-      backpressure,
-    });
+    const { client } = settings;
+    const exchange = new Exchange({ incoming, client, preset, admission, ...(observer && { observer }) });
     const parts = countTokens(exchange, gateway, settings);
     if (!observer) return parts;
     return parts.pipe(

@@ -106,13 +106,17 @@ const usual: Readonly<Record<ClientWire, Usual>> = {
 
 const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchange =>
   new Exchange({
-    id: 'explain',
-    startedAtMs: atMs,
+    incoming: {
+      id: 'explain',
+      startedAtMs: atMs,
+      path: origin?.path ?? usual[client.wire].path,
+      namedClient: origin?.key,
+      body: Buffer.from(JSON.stringify(body)),
+      header: (name) => headers[name],
+      backpressure: new Backpressure(),
+    },
     client,
-    origin: () => ({ path: usual[client.wire].path, preset: undefined, key: undefined, ...origin }),
-    body: Buffer.from(JSON.stringify(body)),
-    clientHeader: (name) => headers[name],
-    backpressure: new Backpressure(),
+    preset: origin?.preset,
   });
 
 /** The user's own rules, up to the one that matches; empty if the client names the destination. */

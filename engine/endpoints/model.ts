@@ -7,7 +7,6 @@ import type { TraceCarrier, Watcher } from '../observe/observer.ts';
 import { createPipeline } from '../pipeline.ts';
 import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
-import { originOf } from '../routing/rules/request-facts.ts';
 import { memoize } from '../runtime/memoize.ts';
 
 /** Endpoint for model requests of one client protocol; each uses the gateway of that moment, and is watched by the features. */
@@ -25,12 +24,11 @@ export const modelEndpoint = (
     formatFault: client.encodeFault,
     socket: client.socket,
     handle(incoming, { preset }) {
-      const { id, startedAtMs, body, backpressure, namedClient } = incoming;
+      const { id, startedAtMs, namedClient } = incoming;
       const { gateway } = current;
       const admission =
         namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'answer' });
       const progress = newReplyProgress();
-      const origin = () => originOf(incoming, preset);
       const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });
       const watchers: Watcher[] = admission ? [admission] : [];
       let serving = gateway;
@@ -47,23 +45,8 @@ export const modelEndpoint = (
         if (isCarrier(watcher)) trace = watcher;
       }
       record.watchedBy(watchers);
-      const exchange = new Exchange({
-        id,
-        seed: randomHex(12),
-        admission,
-        origin,
-        startedAtMs,
-        client,
-        body,
-        clientHeader: (name) => incoming.header(name),
-        onInterrupted: (handler) => incoming.onInterrupted(handler),
-        answerMemory: incoming.answerMemory,
-        bodyReleased: () => incoming.holdBody('values'),
-        backpressure,
-        progress,
-        observer: record,
-        trace,
-      });
+      const seed = randomHex(12);
+      const exchange = new Exchange({ incoming, client, preset, seed, admission, progress, observer: record, trace });
       return serving === gateway ? pipelineOf(gateway)(exchange) : createPipeline(serving)(exchange);
     },
   };

@@ -46,12 +46,14 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
   defer(() => {
     const asked = { ...minimalRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
     const exchange = new Exchange({
-      id: 'trial',
-      startedAtMs: atMs,
+      incoming: {
+        id: 'trial',
+        startedAtMs: atMs,
+        body: Buffer.from(JSON.stringify(asked)),
+        header: () => undefined,
+        backpressure: new Backpressure(),
+      },
       client,
-      body: Buffer.from(JSON.stringify(asked)),
-      clientHeader: () => undefined,
-      backpressure: new Backpressure(),
     });
     const quiet: Gateway = {
       ...gateway,

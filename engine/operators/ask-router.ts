@@ -8,6 +8,7 @@ import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { originOf } from '../routing/rules/request-facts.ts';
 import type { OwnRoute } from '../routing/rules/rules.ts';
 import { inStep } from '../runtime/loop-watch.ts';
 
@@ -64,13 +65,13 @@ const answerOf = (router: LoadedRouter, decoded: Decoded, gateway: Gateway): Obs
 };
 
 const questionOf = (
-  { request, client, origin, clientHeader, startedAtMs }: Decoded,
+  { request, client, incoming, preset, startedAtMs }: Decoded,
   { tokens }: Gateway,
 ): RouteQuestion => ({
   request,
   client: client.wire,
-  ...origin(),
-  header: (name) => (isSecretParameter(name) ? undefined : clientHeader(name.toLowerCase())),
+  ...originOf(incoming, preset),
+  header: (name) => (isSecretParameter(name) ? undefined : incoming.header(name.toLowerCase())),
   atMs: startedAtMs,
   tokens: async () => (await tokens.count(request)).tokens,
 });

@@ -33,7 +33,7 @@ import { limitHeaders } from './write-reply.ts';
 export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
   return (routed) => {
-    const { plan, resolution, clientHeader, request, apiKey, addressAt, observer, trace } = routed;
+    const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
     const target = plan.targets[addressAt] ?? plan.target;
     const headers = {
@@ -44,7 +44,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
       ...plan.graph.callUpstream.work({
         apiKey,
         baseUrl: target.baseUrl,
-        clientHeader,
+        clientHeader: (name) => incoming.header(name),
         request,
         passesThrough: passThrough.request,
       }),
@@ -178,10 +178,10 @@ export const callUpstream =
   };
 
 /** The name of the conversation, if the call may go over a WebSocket. */
-const conversationFor = ({ plan, request, client, clientHeader }: Ready): string | undefined => {
+const conversationFor = ({ plan, request, client, incoming }: Ready): string | undefined => {
   if (!request.stream || request.compaction || !plan.speaksSocket) return undefined;
   for (const name of client.sessionHeaders ?? []) {
-    const id = clientHeader(name);
+    const id = incoming.header(name);
     if (id) return id;
   }
   return client.sessionIn?.(request) ?? '';

@@ -17,13 +17,13 @@ export const clientCredentials = ({ apiKey, clients }: Pick<Config, 'apiKey' | '
     value.trim() !== '' && !value.includes(', ') && ownerOf([name, value]) === undefined;
   return (
     headers: Readonly<Record<string, string>>,
-    { clientHeader, resolution }: Pick<Routed, 'clientHeader' | 'resolution'>,
+    { incoming, resolution }: Pick<Routed, 'incoming' | 'resolution'>,
   ): Readonly<Record<string, string>> => {
     const { 'x-api-key': _, authorization: __, ...others } = headers;
     const call: Record<string, string> = { ...others };
     let isGiven = false;
     for (const name of credentialHeaders) {
-      const value = clientHeader(name);
+      const value = incoming.header(name);
       if (value === undefined || !isOwn(name, value)) continue;
       call[name] = value;
       isGiven = true;

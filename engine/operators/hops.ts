@@ -9,16 +9,17 @@ const header = 'x-junctor-hops';
 /** The longest list; a chain of gateways that don't keep their names would not end otherwise. */
 const maxHops = 8;
 
-const hopsOf = ({ clientHeader }: Pick<Decoded, 'clientHeader'>): readonly string[] =>
-  clientHeader(header)
+const hopsOf = ({ incoming }: Pick<Decoded, 'incoming'>): readonly string[] =>
+  incoming
+    .header(header)
     ?.split(',', maxHops + 1)
     .flatMap((name) => name.trim() || []) ?? none;
 
 const none: readonly string[] = [];
 
 /** Refuses a request that has passed this gateway before: a provider's base URL leads back to it. */
-export const refuseLoop = (decoded: Pick<Decoded, 'clientHeader'>, hop: Gateway['hop']): void => {
-  if (decoded.clientHeader(header) === undefined) return;
+export const refuseLoop = (decoded: Pick<Decoded, 'incoming'>, hop: Gateway['hop']): void => {
+  if (decoded.incoming.header(header) === undefined) return;
   const hops = hopsOf(decoded);
   if (!hops.includes(hop()) && hops.length < maxHops) return;
   fail(
@@ -28,7 +29,7 @@ export const refuseLoop = (decoded: Pick<Decoded, 'clientHeader'>, hop: Gateway[
 };
 
 /** The header for the next gateway. A vendor's own host is none. */
-export const hopHeaders = (routed: Pick<Routed, 'clientHeader' | 'plan'>, hop: Gateway['hop']): Headers => {
+export const hopHeaders = (routed: Pick<Routed, 'incoming' | 'plan'>, hop: Gateway['hop']): Headers => {
   if (routed.plan.choice.because === 'host') return {};
   const passed = hopsOf(routed);
   return { [header]: passed.length === 0 ? hop() : [...passed, hop()].join(', ') };

@@ -85,10 +85,10 @@ const routeTo = (
 };
 
 /** The request class that an agent declares, if a scenario depends on it. */
-const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
+const requestClassOf = ({ client, incoming }: Decoded, { router }: Gateway['config']): string | undefined =>
   router.routes.background === undefined && router.routes.compact === undefined
     ? undefined
-    : agentHint({ client, header: clientHeader }, 'requestClass');
+    : agentHint(client, incoming, 'requestClass');
 
 /** Refuses what the destination can't serve: as `assertServable`, and a prompt that surely exceeds the model's window. */
 export const refuseUnservable =

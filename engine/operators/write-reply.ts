@@ -289,7 +289,7 @@ export const renderFaults =
       if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
       return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
     };
-    exchange.onInterrupted?.((fault) => {
+    exchange.incoming.onInterrupted?.((fault) => {
       if (isOver) return;
       control.emit(failed(new FaultError(fault)));
       control.complete();

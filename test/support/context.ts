@@ -1,7 +1,10 @@
+import { Buffer } from 'node:buffer';
+import type { Incoming } from '../../engine/exchange.ts';
 import type { ReplyContext } from '../../engine/model/context.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
+import { Backpressure } from '../../engine/runtime/backpressure.ts';
 
 /** The smallest request there is. */
 export const plainRequest: ModelRequest = { model: 'm', system: [], turns: [], tools: [], stream: true };
@@ -18,4 +21,13 @@ export const replyContext = (over: Partial<ReplyContext> = {}): ReplyContext => 
   losses: new Losses('test'),
   inputEstimate: 0,
   ...over,
+});
+
+/** A request with this body that came over no listener. */
+export const incomingOf = (body: object | Uint8Array): Incoming => ({
+  id: 'req_1',
+  startedAtMs: 0,
+  body: body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body)),
+  header: () => undefined,
+  backpressure: new Backpressure(),
 });

@@ -96,14 +96,16 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
     signatures: createSignatureCache(),
   };
   const exchange = new Exchange({
-    id,
+    incoming: {
+      id,
+      startedAtMs,
+      body: Buffer.from(writeJson(body)),
+      header: (name) => clientHeaders[name],
+      backpressure,
+    },
     seed: randomBytes(12).toString('hex'),
-    startedAtMs,
     // The recorded request keeps its own protocol, regardless of the reply's.
     client: { ...client, decodeRequest: (_, decoding) => decodeRequest({ ...asked, ...named }, decoding) },
-    body: Buffer.from(writeJson(body)),
-    clientHeader: (name) => clientHeaders[name],
-    backpressure,
   });
   return createPipeline(playing)(exchange).pipe(
     map((part) =>

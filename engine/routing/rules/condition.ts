@@ -273,9 +273,9 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
       },
     ];
   },
-  requestClass: byGlobs('requestClass', 'request class', (facts) => agentHint(facts, 'requestClass')),
-  agentType: byGlobs('agentType', 'agent type', (facts) => agentHint(facts, 'agentType')),
-  compaction: byGlobs('compaction', 'compaction', (facts) => agentHint(facts, 'compaction')),
+  requestClass: byGlobs('requestClass', 'request class', (facts) => agentHint(facts.client, facts, 'requestClass')),
+  agentType: byGlobs('agentType', 'agent type', (facts) => agentHint(facts.client, facts, 'agentType')),
+  compaction: byGlobs('compaction', 'compaction', (facts) => agentHint(facts.client, facts, 'compaction')),
 };
 
 const factNames = Object.keys(compilers).filter((name): name is FactName => name in compilers);

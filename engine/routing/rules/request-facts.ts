@@ -18,8 +18,8 @@ export interface RequestFacts {
 
 /** A decoded request. With an outline, `request` is that of the outline. */
 interface DecodedRequest extends Pick<RequestFacts, 'client' | 'request'> {
-  readonly origin: () => RequestOrigin;
-  readonly clientHeader: RequestFacts['header'];
+  readonly incoming: Arrival & Pick<RequestFacts, 'header'>;
+  readonly preset: string | undefined;
   readonly startedAtMs: number;
   readonly body: Uint8Array;
   readonly outline: Outline | undefined;
@@ -27,13 +27,13 @@ interface DecodedRequest extends Pick<RequestFacts, 'client' | 'request'> {
 
 /** The facts of a decoded request. With `counted`, its tokens have been counted. */
 export const factsOf = (
-  { client, origin, clientHeader, request, startedAtMs, body, outline }: DecodedRequest,
+  { client, incoming, preset, request, startedAtMs, body, outline }: DecodedRequest,
   tokens: PromptTokens,
   counted?: PromptSize,
 ): RequestFacts => ({
   client,
-  origin: origin(),
-  header: clientHeader,
+  origin: originOf(incoming, preset),
+  header: (name) => incoming.header(name),
   request,
   atMs: startedAtMs,
   sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
@@ -41,11 +41,12 @@ export const factsOf = (
 
 /** What an agent declares about its request in the headers of its protocol. */
 export const agentHint = (
-  { client, header }: Pick<RequestFacts, 'client' | 'header'>,
+  { agentHeaders }: RequestFacts['client'],
+  request: Pick<RequestFacts, 'header'>,
   name: 'requestClass' | 'agentType' | 'compaction',
 ): string | undefined => {
-  const named = client.agentHeaders?.[name];
-  return named === undefined ? undefined : header(named);
+  const named = agentHeaders?.[name];
+  return named === undefined ? undefined : request.header(named);
 };
 
 /** Where a request arrived, and whose key it carries. */
@@ -57,11 +58,14 @@ export interface RequestOrigin {
   readonly key: string | undefined;
 }
 
+/** A request as it came in; one that no client sent has no path. */
+interface Arrival {
+  readonly path?: string | undefined;
+  readonly namedClient?: string | undefined;
+}
+
 /** The origin of an incoming request; `preset` is its name in the path, if it has one. */
-export const originOf = (
-  { path, namedClient }: { readonly path: string; readonly namedClient: string | undefined },
-  preset: string | undefined,
-): RequestOrigin => ({
+export const originOf = ({ path = '', namedClient }: Arrival, preset: string | undefined): RequestOrigin => ({
   path: preset === undefined ? path : path.replace(presetPart, ''),
   preset,
   key: namedClient,

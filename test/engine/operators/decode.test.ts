@@ -19,7 +19,6 @@ import type { Gateway } from '../../../engine/routing/gateway.ts';
 import { createSignatureCache } from '../../../engine/routing/reasoning/signature-cache.ts';
 import { resolveRoute } from '../../../engine/routing/resolve.ts';
 import { promptOf } from '../../../engine/routing/tokens/prompt.ts';
-import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { messagesClient, messagesUpstream } from '../../../protocols/messages/index.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
@@ -27,6 +26,7 @@ import { chatBody } from '../../support/arbitraries/chat.ts';
 import { messagesBody } from '../../support/arbitraries/messages.ts';
 import { mutatedObject } from '../../support/arbitraries/mutated.ts';
 import { responsesBody } from '../../support/arbitraries/responses.ts';
+import { incomingOf } from '../../support/context.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 
 const provider = (name: string) => ({ name, baseUrl: `http://127.0.0.1:1/${name}`, apiKey: 'k', models: ['m'] });
@@ -68,15 +68,7 @@ const gatewayFor = (t: ExecutionContext, client: ClientProtocol, answers: readon
   return { gateway, sent };
 };
 
-const exchangeOf = (client: ClientProtocol, body: JsonObject) =>
-  new Exchange({
-    id: 'x',
-    startedAtMs: 0,
-    client,
-    body: Buffer.from(JSON.stringify(body)),
-    clientHeader: () => undefined,
-    backpressure: new Backpressure(),
-  });
+const exchangeOf = (client: ClientProtocol, body: JsonObject) => new Exchange({ incoming: incomingOf(body), client });
 
 /** What the upstreams and the client get. */
 const serve = async (t: ExecutionContext, { client, body, answers }: Case, outlines: boolean) => {
@@ -284,14 +276,7 @@ const startOf = ({ system, turns }: ModelRequest) =>
 
 /** Whether the body has an outline. If so, it must agree with the full parse. */
 const agrees = ([client, , upstreams]: (typeof protocols)[number], body: Uint8Array): boolean => {
-  const exchange = new Exchange({
-    id: 'x',
-    startedAtMs: 0,
-    client,
-    body,
-    clientHeader: () => undefined,
-    backpressure: new Backpressure(),
-  });
+  const exchange = new Exchange({ incoming: incomingOf(body), client });
   const outlined = parseOutline(exchange, scanConfig);
   if (!outlined) return false;
   const { outline, clientBody: asked, request } = outlined;

@@ -8,11 +8,10 @@ import { Observers } from '../../../engine/observe/observer.ts';
 import { MarkedReader } from '../../../engine/operators/inspect-passthrough.ts';
 import { readUsage } from '../../../engine/operators/read-events.ts';
 import { createPipeline } from '../../../engine/pipeline.ts';
-import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { messagesClient, messagesUpstream } from '../../../protocols/messages/index.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
-import { replyContext } from '../../support/context.ts';
+import { incomingOf, replyContext } from '../../support/context.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 import { decodeRecording, type Recording, recordingsOf } from '../../support/upstreams/recordings.ts';
 
@@ -70,12 +69,8 @@ const pass = async (
   let usage: Usage | undefined;
   let passed: unknown;
   const exchange = new Exchange({
-    id: 'i',
-    startedAtMs: 0,
+    incoming: incomingOf({ ...body, [client === responsesClient ? 'messages' : 'input']: undefined }),
     client,
-    body: Buffer.from(JSON.stringify({ ...body, [client === responsesClient ? 'messages' : 'input']: undefined })),
-    clientHeader: () => undefined,
-    backpressure: new Backpressure(),
     observer: new Observers([
       {
         counted: (tokens) => {

@@ -8,19 +8,15 @@ import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
-import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
+import { incomingOf } from '../../support/context.ts';
 import { until } from '../../support/until.ts';
 
 const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): Exchange =>
   new Exchange({
-    id: 'req_1',
-    startedAtMs: 0,
+    incoming: incomingOf(new Uint8Array()),
     client,
-    body: new Uint8Array(),
-    clientHeader: () => undefined,
-    backpressure: new Backpressure(),
     progress: { ...newReplyProgress(), streaming },
   });
 

@@ -5,8 +5,8 @@ import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Observers, type Watcher } from '../../../engine/observe/observer.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
 import { observeReply } from '../../../engine/operators/write-reply.ts';
-import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
+import { incomingOf } from '../../support/context.ts';
 
 /** Notes the calls of an observer. */
 const noted = () => {
@@ -21,15 +21,9 @@ const noted = () => {
 
 /** What is reported of an answer's parts. */
 const observe = (observer: Observers, begun = false) => {
-  const start = {
-    id: 'i',
-    startedAtMs: 0,
-    client: messagesClient,
-    body: Buffer.from(''),
-    clientHeader: () => undefined,
-  };
+  const incoming = incomingOf(new Uint8Array());
   const progress = { ...newReplyProgress(), begun };
-  return stages(observeReply())(new Exchange({ ...start, backpressure: new Backpressure(), progress, observer }));
+  return stages(observeReply())(new Exchange({ incoming, client: messagesClient, progress, observer }));
 };
 
 const headers = {};

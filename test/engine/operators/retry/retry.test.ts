@@ -10,9 +10,9 @@ import { retry } from '../../../../engine/operators/retry/retry.ts';
 import { route } from '../../../../engine/operators/route.ts';
 import { sequence } from '../../../../engine/operators/rx/sequence.ts';
 import type { Gateway } from '../../../../engine/routing/gateway.ts';
-import { Backpressure } from '../../../../engine/runtime/backpressure.ts';
 import { createUpstreamHealth } from '../../../../engine/upstream/health/health.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
+import { incomingOf } from '../../../support/context.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
 
 const provider = (name: string, more: object = {}) => ({
@@ -37,12 +37,8 @@ const open = (t: ExecutionContext, nowMs: () => number, more: object = {}): Gate
 
 const exchange = (model = 'any') =>
   new Exchange({
-    id: 'id',
-    startedAtMs: 0,
+    incoming: incomingOf({ model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] }),
     client: messagesClient,
-    body: Buffer.from(JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })),
-    clientHeader: () => undefined,
-    backpressure: new Backpressure(),
   });
 
 /** One request whose tries are what `attempt` makes of them. */
