@@ -1,4 +1,4 @@
-import { identity, type Observable, type OperatorFunction, of, pipe } from 'rxjs';
+import { identity, type Observable, type OperatorFunction, pipe } from 'rxjs';
 import { type Exchange, hasRequestStages, isSummarized, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
@@ -9,7 +9,7 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
+import { Known, named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { askForSummary, packSummaries, transformEvents, transformRequest } from './operators/transform.ts';
@@ -34,7 +34,7 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
     showLimits(), // a client's own limits, if it has any
     observeReply(), // first byte, end and status
   );
-  return (exchange) => deliver(exchange)(answer(of(exchange)));
+  return (exchange) => deliver(exchange)(answer(new Known(exchange)));
 };
 
 /** The client's bytes → the request, its destination and plan, for `then`. */

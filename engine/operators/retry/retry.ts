@@ -2,7 +2,7 @@ import { Observable, type OperatorFunction, Subscriber, take, throwError } from 
 import type { Routed } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { type SequenceStep, sequence } from '../rx/sequence.ts';
+import { Known, type SequenceStep, sequence } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
 
 /**
@@ -22,28 +22,21 @@ type Attempt = OperatorFunction<Routed, ReplyPart>;
 
 /** The next attempt, and those after it. */
 const runAttempts = (to: Subscriber<ReplyPart>, session: RetrySession, attempt: Attempt): void => {
-  attempt(new Observable((routed) => emitNext(session, routed))).subscribe(new RetrySubscriber(to, session, attempt));
-};
-
-const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
-  const emit = (mayProbe?: boolean): void => {
-    to.next(session.next(mayProbe));
-    to.complete();
-  };
+  const tried = new RetrySubscriber(to, session, attempt);
   const claim = session.claimProbe();
   if (!claim) {
-    emit();
+    tried.begin();
     return;
   }
   claim
     .then((mayProbe) => {
       try {
-        if (!to.closed) emit(mayProbe);
+        if (!tried.closed) tried.begin(mayProbe);
       } finally {
         session.releaseUnusedProbe();
       }
     })
-    .catch((error: unknown) => to.error(error));
+    .catch((error: unknown) => tried.error(error));
 };
 
 /** Forwards one attempt's parts; if the attempt fails, the session decides what follows. */
@@ -57,6 +50,17 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
     this.#to = to;
     this.#session = session;
     this.#attempt = attempt;
+  }
+
+  begin(mayProbe?: boolean): void {
+    let routed: Routed;
+    try {
+      routed = this.#session.next(mayProbe);
+    } catch (error) {
+      this.error(error);
+      return;
+    }
+    this.#attempt(new Known(routed)).subscribe(this);
   }
 
   protected override _next(part: ReplyPart): void {

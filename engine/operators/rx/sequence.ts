@@ -58,14 +58,48 @@ export function sequence<A, B, C, D, E, F, G, H, I, J>(
 export function sequence(...steps: readonly UncheckedStep[]): OperatorFunction<unknown, unknown> {
   return (source) =>
     new Observable((subscriber) => {
-      source.subscribe(new SequenceSubscriber(subscriber, steps, 0));
+      if (!(source instanceof Known)) source.subscribe(new SequenceSubscriber(subscriber, steps, 0));
+      else if (!runSteps(subscriber, steps, 0, source.value)) subscriber.complete();
     });
 }
 
+/** One value that is there already. A sequence takes it without a subscription. */
+export class Known<T> extends Observable<T> {
+  readonly value: T;
+
+  constructor(value: T) {
+    super((subscriber) => {
+      subscriber.next(value);
+      subscriber.complete();
+    });
+    this.value = value;
+  }
+}
+
 /**
- * Runs the steps synchronously; only a step that returns an Observable costs a subscription. Ignores what follows a value whose step
- * waits.
+ * Runs the steps from an index on, synchronously; only a step that returns an Observable costs a subscription. Returns whether there is
+ * one, which completes `to` then.
  */
+const runSteps = (to: Subscriber<unknown>, list: readonly UncheckedStep[], from: number, value: unknown): boolean => {
+  let current = value;
+  for (let next = from; next < list.length; ) {
+    try {
+      current = list[next]?.(current);
+    } catch (error) {
+      to.error(error);
+      return false;
+    }
+    next += 1;
+    if (current instanceof Observable) {
+      current.subscribe(next === list.length ? to : new SequenceSubscriber(to, list, next));
+      return true;
+    }
+  }
+  to.next(current);
+  return false;
+};
+
+/** Runs the steps for the source's value. Ignores what follows a value whose step waits. */
 class SequenceSubscriber extends Subscriber<unknown> {
   readonly #to: Subscriber<unknown>;
   readonly #list: readonly UncheckedStep[];
@@ -81,23 +115,7 @@ class SequenceSubscriber extends Subscriber<unknown> {
   }
 
   protected override _next(value: unknown): void {
-    if (this.#waits) return;
-    let current = value;
-    for (let next = this.#from; next < this.#list.length; ) {
-      try {
-        current = this.#list[next]?.(current);
-      } catch (error) {
-        this.#to.error(error);
-        return;
-      }
-      next += 1;
-      if (current instanceof Observable) {
-        this.#waits = true;
-        current.subscribe(next === this.#list.length ? this.#to : new SequenceSubscriber(this.#to, this.#list, next));
-        return;
-      }
-    }
-    this.#to.next(current);
+    if (!this.#waits) this.#waits = runSteps(this.#to, this.#list, this.#from, value);
   }
 
   protected override _complete(): void {
