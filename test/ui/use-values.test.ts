@@ -435,7 +435,7 @@ test('each client guide has this gateway’s address in its form and the model, 
       t.true(text.includes('10.0.0.5:3999'), guide.name);
       t.false(text.includes('any-value'), guide.name);
       t.regex(text + guide.notes.join(), /JUNCTOR_API_KEY/, guide.name);
-      t.is(/10\.0\.0\.5:3999\/v1/.test(text), guide.base === 'with /v1', guide.name);
+      t.is(/10\.0\.0\.5:3999\/v1/.test(text), !guide.appendsVersion, guide.name);
       const open = guide
         .snippets({ ...connection, wantsKey: false }, shell)
         .map((one) => one.text)

@@ -1,6 +1,9 @@
 import type { Finding } from '../api/config/config.ts';
 import { counted } from '../format/count.ts';
 import { Icon } from '../parts/controls/icon.tsx';
+import { Badge } from '../parts/text/badge.tsx';
+import { isWithin } from './fields/field-path.ts';
+import { useForm } from './fields/form.ts';
 import { goToField } from './fields/wanted-field.ts';
 import { sentence } from './findings.ts';
 
@@ -22,6 +25,15 @@ export const Problems = ({
     )}
   </div>
 );
+
+/** How much is wrong with what is at and below a path, for the head of its row. */
+export const FindingsBadge = ({ path }: { readonly path: string }) => {
+  const { faults, warnings } = useForm();
+  const problems = faults.filter((one) => isWithin(one.path, path)).length;
+  const hints = warnings.filter((one) => isWithin(one.path, path)).length;
+  if (problems > 0) return <Badge tone="bad">{counted(problems, 'problem')}</Badge>;
+  return hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>;
+};
 
 const List = ({
   kind,

@@ -10,14 +10,16 @@ export interface Rule {
   readonly fits: string;
 }
 
-/** All rules, scenarios in the order in which they are checked. */
-export const rules: readonly Rule[] = [
-  { name: 'default', title: 'Default', fits: 'Requests that match no rule and no scenario.' },
-  {
-    name: 'compact',
-    title: 'Compaction',
-    fits: 'A client asks for a summary of its conversation.',
-  },
+/** The rule for what no other matches. */
+export const byDefault: Rule = {
+  name: 'default',
+  title: 'Default',
+  fits: 'Requests that match no rule and no scenario.',
+};
+
+/** The scenarios, in the order in which they are checked. */
+export const scenarios: readonly Rule[] = [
+  { name: 'compact', title: 'Compaction', fits: 'A client asks for a summary of its conversation.' },
   { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
   { name: 'image', title: 'Image', fits: 'The latest user turn contains an image.' },
   { name: 'webSearch', title: 'Web search', fits: 'Hosted web search is the only tool, or is forced.' },
@@ -28,6 +30,9 @@ export const rules: readonly Rule[] = [
   },
   { name: 'think', title: 'Thinking', fits: 'Thinking is enabled with a budget, or with high effort or above.' },
 ];
+
+/** All rules. */
+export const rules: readonly Rule[] = [byDefault, ...scenarios];
 
 /** The path of a rule's destination. Scenarios directly on the router are an older form. */
 export const routePath = ({ Router = {} }: ConfigFile, { name }: Rule): string =>
@@ -43,7 +48,7 @@ export const routeOf = (config: ConfigFile, rule: Rule): string => {
 };
 
 /** Whether a request that matches no rule has a destination. */
-export const hasDefault = (config: ConfigFile): boolean => rules[0] !== undefined && routeOf(config, rules[0]) !== '';
+export const hasDefault = (config: ConfigFile): boolean => routeOf(config, byDefault) !== '';
 
 /** A model name that no provider has, so that the rules choose. */
 export const routedName = 'junctor';

@@ -4,6 +4,9 @@ import { isJsonObject, type Json } from '../../api/json.ts';
 export const isWithin = (path: string, around: string): boolean =>
   path === around || path.startsWith(`${around}.`) || path.startsWith(`${around}[`);
 
+/** The index in a path into a list: 2 of `Providers[2].name`; `NaN` if it has none. */
+export const indexIn = (path: string): number => Number.parseInt(path.slice(path.indexOf('[') + 1), 10);
+
 /** A copy of an object with this member; `undefined` removes it. */
 export const withMember = <T extends { readonly [name: string]: Json | undefined }>(
   value: T,

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quantityOf } from '../../format/quantity.ts';
-import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
+import { CheckField, NumberField, SecretField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
 import { textsToValue, valueToTexts } from '../conditions.ts';
 import { sentence } from '../findings.ts';
+import { editedSecret } from '../reference.ts';
 import { ChoicesField } from './choices-field.tsx';
 import { Described } from './described.tsx';
 import { withMember } from './field-path.ts';
@@ -19,6 +20,7 @@ export const SchemaForm = ({
   value,
   onChange,
   titles = {},
+  shown,
   sourceOf,
 }: {
   readonly schema: JsonObject;
@@ -27,6 +29,8 @@ export const SchemaForm = ({
   readonly onChange: (value: JsonObject) => void;
   /** Labels in place of the members' names. */
   readonly titles?: Readonly<Record<string, string>>;
+  /** The members that have fields; default: all. */
+  readonly shown?: readonly string[];
   /** Says where the value that is in effect comes from, if it isn't the default. */
   readonly sourceOf?: (path: string, value: Json | undefined) => string;
 }) => {
@@ -39,7 +43,7 @@ export const SchemaForm = ({
   const others = Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
   return (
     <div className="form-grid">
-      {known.map((name) => (
+      {(shown ?? known).map((name) => (
         <Member
           key={name}
           sourceOf={sourceOf}
@@ -134,6 +138,19 @@ const Member = ({
         required={required}
         value={value}
         onChange={onChange}
+      />
+    );
+  }
+  if (
+    schema.type === 'string' &&
+    path.toLowerCase().endsWith('key') &&
+    (value === undefined || typeof value === 'string')
+  ) {
+    return (
+      <SecretField
+        {...frame}
+        value={value ?? ''}
+        onChange={(typed) => onChange(editedSecret(value ?? '', typed) || undefined)}
       />
     );
   }

@@ -29,13 +29,13 @@ export const goToField = (path: string): void => {
   if (route.get().path !== page) navigate(href(page));
 };
 
-/** Calls `show` with the field at or below `path` that is to be focused. */
-export const useWanted = (path: string, show: (field: string) => void): void => {
+/** Calls `show` with the field to be focused, if it is at or below one of these paths. */
+export const useWanted = (paths: readonly string[], show: (field: string) => void): void => {
   const field = useStore(wanted);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per request
   useEffect(() => {
-    if (field !== undefined && isWithin(field, path)) show(field);
-  }, [field, path]);
+    if (field !== undefined && paths.some((path) => isWithin(field, path))) show(field);
+  }, [field]);
 };
 
 /** The most frames to wait for the field. */

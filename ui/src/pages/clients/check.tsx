@@ -48,7 +48,7 @@ export const Check = ({
                 {status}
                 {ms !== undefined && ` in ${duration(ms)}`}
               </span>
-              <span className={state === 'failed' ? 'check-failed' : undefined}>{says}</span>
+              <span className={state === 'failed' ? 'field-error' : undefined}>{says}</span>
             </li>
           ))}
         </ol>

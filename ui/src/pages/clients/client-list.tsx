@@ -3,14 +3,12 @@ import { wordError } from '../../api/api-error.ts';
 import { type Client, type listClients, revokeClient } from '../../api/clients.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import { readUsage } from '../../api/usage.ts';
-import { type Loaded, useLoad } from '../../api/use-load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
@@ -26,9 +24,11 @@ const lastUseMs = 60_000;
 
 /** All clients with their use, budgets and limits. */
 export const ClientList = ({
-  clients: { data, error, reload },
+  data,
+  reload,
 }: {
-  readonly clients: Loaded<Awaited<ReturnType<typeof listClients>>>;
+  readonly data: Awaited<ReturnType<typeof listClients>>;
+  readonly reload: () => void;
 }) => {
   const days = useLoad(
     useCallback(
@@ -43,13 +43,6 @@ export const ClientList = ({
   );
   // Rows are in the order of time: the last one stays.
   const lastUse = useMemo(() => new Map((days.data?.rows ?? []).map(({ name, from }) => [name, from])), [days.data]);
-  if (!data) {
-    return error === undefined ? (
-      <Loading what="clients" />
-    ) : (
-      <LoadFailed what="the clients" {...{ error }} onRetry={reload} />
-    );
-  }
   const columns: readonly Column<Client>[] = [
     { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono data-whole">{name}</span> },
     {
@@ -73,7 +66,6 @@ export const ClientList = ({
   ];
   return (
     <>
-      {error !== undefined && <LoadFailed what="the clients" error={error} onRetry={reload} />}
       {data.keyRefusals > 0 && (
         <Notice kind="warn">
           {counted(data.keyRefusals, 'request')} without a valid key refused since the gateway started. Each tool needs

@@ -3,6 +3,7 @@ import { listClients } from '../../api/clients.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { Button } from '../../parts/controls/button.tsx';
+import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { changeQuery, href } from '../../router/route.ts';
@@ -30,15 +31,17 @@ export const Clients = ({ query }: PageProps) => {
         </Button>
       }
     >
-      <ClientList clients={clients} />
+      <LoadedView what="the clients" of={clients}>
+        {(data) => <ClientList data={data} reload={clients.reload} />}
+      </LoadedView>
       <Panel title="Set up a tool" about="Copy, paste, check." className="narrow">
         {preset !== '' && (
           <Notice
             title={`For the preset ${preset}`}
             actions={<Button onClick={() => changeQuery({ preset: '' })}>Without a preset</Button>}
           >
-            Tools that are set up like this use the routes of <a href={href('/routing/presets', preset)}>this preset</a>
-            .
+            Tools that are set up like this use the routes of{' '}
+            <a href={`${href('/routing')}?${new URLSearchParams({ preset })}`}>this preset</a>.
           </Notice>
         )}
         <ToolSetup preset={preset} isKeyNeeded={clients.data?.isKeyNeeded} />

@@ -4,7 +4,7 @@ import { protocolTitles } from '../../api/protocols.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Described } from '../../config/fields/described.tsx';
 import { useForm } from '../../config/fields/form.ts';
-import { hasDefault, routedName, routeOf, rules } from '../../config/rules.ts';
+import { byDefault, hasDefault, routedName, routeOf } from '../../config/rules.ts';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { SelectField } from '../../parts/controls/field.tsx';
 import { Fold } from '../../parts/layout/fold.tsx';
@@ -41,8 +41,7 @@ export const ToolSetup = ({
   const listed = (models.data ?? []).flatMap((one) =>
     one.models.map(({ model, context, maxOutput }) => ({ id: `${one.provider},${model}`, context, maxOutput })),
   );
-  const [byDefault] = rules;
-  const usual = byDefault && listed.find(({ id }) => id === routeOf(saved, byDefault));
+  const usual = listed.find(({ id }) => id === routeOf(saved, byDefault));
   // Without a default, the rules leave most requests without a model.
   const asked = picked ?? (hasDefault(saved) ? '' : (listed[0]?.id ?? ''));
   const connection: Connection = {
@@ -99,7 +98,8 @@ export const ToolSetup = ({
         <CodeBlock key={label} label={label} text={at === inShell && keyLine ? `${keyLine}\n${text}` : text} />
       ))}
       <p className="soft small">
-        Base URL <code>{baseOf(connection, guide.base)}</code>, {protocolTitles[guide.protocol]}.{' '}
+        Base URL <code>{guide.appendsVersion ? connection.origin : baseOf(connection)}</code>,{' '}
+        {protocolTitles[guide.protocol]}.{' '}
         {connection.wantsKey ? (
           <>
             The key is read from <code>{keyVariable}</code>.
@@ -108,7 +108,7 @@ export const ToolSetup = ({
           'Requests need no key: any value works.'
         )}
       </p>
-      <ul className="guide-notes small">
+      <ul className="stack-tight soft small">
         {guide.notes.map((note) => (
           <li key={note}>
             <Described text={note} />

@@ -5,12 +5,12 @@ import { fetchModels, findLocalServers } from '../../api/config/providers.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { offerUndo } from '../../config/draft/undo.ts';
 import { useForm } from '../../config/fields/form.ts';
-import { routeOf, rules, withRoute } from '../../config/rules.ts';
+import { ModelPicker } from '../../config/fields/model-picker.tsx';
+import { byDefault, routeOf, withRoute } from '../../config/rules.ts';
 import { isDemo } from '../../config/spelling.ts';
 import { CheckField, SecretField, SelectField, TextField } from '../../parts/controls/field.tsx';
 import { FormDialog } from '../../parts/layout/dialog.tsx';
 import { withFormat } from './format-entry.ts';
-import { ModelPicker } from './model-picker.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { nameOfHost, type Vendor, vendorsOf } from './vendors.ts';
 
@@ -119,8 +119,7 @@ export const AddProvider = ({ onClose }: { readonly onClose: () => void }) => {
 
 /** Whether requests have no destination yet, or only the demo. */
 const leadsNowhere = (config: ConfigFile): boolean => {
-  const [byDefault] = rules;
-  const to = byDefault ? routeOf(config, byDefault) : '';
+  const to = routeOf(config, byDefault);
   return to === '' || (config.Providers ?? []).some((one) => isDemo(one) && to.startsWith(`${one.name},`));
 };
 
@@ -139,10 +138,9 @@ const added = (
   formats: readonly string[],
   asDefault: boolean,
 ): ConfigFile => {
-  const [byDefault] = rules;
   const next = { ...config, Providers: [...(config.Providers ?? []), provider] };
   const formatted = format === undefined ? next : withFormat(next, provider.name, format, formats);
-  return asDefault && byDefault ? withRoute(formatted, byDefault, `${provider.name},${provider.models[0]}`) : formatted;
+  return asDefault ? withRoute(formatted, byDefault, `${provider.name},${provider.models[0]}`) : formatted;
 };
 
 /** A name that no provider has, ignoring case. */

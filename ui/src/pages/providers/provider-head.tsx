@@ -1,7 +1,7 @@
 import type { ProviderFile } from '../../api/config/config.ts';
 import type { Upstream } from '../../api/upstreams.ts';
-import { isWithin } from '../../config/fields/field-path.ts';
 import { useForm } from '../../config/fields/form.ts';
+import { FindingsBadge } from '../../config/problems.tsx';
 import { isLiteralKey } from '../../config/reference.ts';
 import { addressOf, isDemo, keysOf } from '../../config/spelling.ts';
 import { counted } from '../../format/count.ts';
@@ -21,12 +21,9 @@ export const ProviderHead = ({
   readonly formats: readonly string[];
   readonly upstream: Upstream | undefined;
 }) => {
-  const { config, faults, warnings } = useForm();
+  const { config } = useForm();
   const { name = '', models = [] } = provider;
   const keys = keysOf(provider);
-  const path = `Providers[${at}]`;
-  const problems = faults.filter((fault) => isWithin(fault.path, path)).length;
-  const hints = warnings.filter((warning) => isWithin(warning.path, path)).length;
   const format = formatOf(config, name, formats);
   return (
     <>
@@ -34,9 +31,8 @@ export const ProviderHead = ({
       <span className="soft small cut provider-address">
         {isDemo(provider) ? 'built-in demo' : addressOf(provider) || 'no base URL yet'}
       </span>
-      <span className="row provider-badges">
-        {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
-        {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}
+      <span className="row row-end">
+        <FindingsBadge path={`Providers[${at}]`} />
         {upstream && <State upstream={upstream} />}
         {format !== undefined && <Badge>{format}</Badge>}
         <Badge>{counted(models.length, 'model')}</Badge>

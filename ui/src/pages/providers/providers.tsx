@@ -1,14 +1,15 @@
 import { useState } from 'react';
 import type { ProviderFile } from '../../api/config/config.ts';
-import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
+import { readUpstreams } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
+import { indexIn } from '../../config/fields/field-path.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { useWanted } from '../../config/fields/wanted-field.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
 import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { SortableList, type SortableRow } from '../../parts/controls/sortable-list.tsx';
+import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import type { PageProps } from '../page.ts';
@@ -50,6 +51,7 @@ const ProviderList = () => {
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
   const { open, show } = useOpenRows();
   const [removed, setRemoved] = useState<number>();
+  useWanted(['Providers'], (path) => show(rows.keys[indexIn(path)], true));
   return (
     <>
       {list.length === 0 && (
@@ -57,10 +59,21 @@ const ProviderList = () => {
           A provider is an upstream service: a vendor’s API or your own server. Add one with its key.
         </Empty>
       )}
-      <WantedRows count={list.length} show={(at) => show(rows.keys[at], true)} />
       <SortableList
         label="Providers"
-        rows={list.map((provider, at) => rowOf(provider, at, rows.keys[at] ?? at, open, show, formats, upstreams))}
+        rows={list.map((provider, at) => {
+          const key = rows.keys[at] ?? at;
+          const upstream = upstreams.find((one) => one.provider === provider.name);
+          return {
+            key,
+            name: provider.name || 'the new provider',
+            path: `Providers[${at}]`,
+            open: open.has(key),
+            onToggle: () => show(key, !open.has(key)),
+            head: <ProviderHead provider={provider} at={at} formats={formats} upstream={upstream} />,
+            body: <ProviderForm provider={provider} at={at} formats={formats} upstream={upstream} />,
+          };
+        })}
         onMove={rows.move}
         onRemove={(at) => {
           if (usesOf(config, list[at]?.name ?? '').length > 0) setRemoved(at);
@@ -83,38 +96,4 @@ const ProviderList = () => {
       )}
     </>
   );
-};
-
-const rowOf = (
-  provider: ProviderFile,
-  at: number,
-  key: number,
-  open: ReadonlySet<number>,
-  show: (key: number, shown: boolean) => void,
-  formats: readonly string[],
-  upstreams: readonly Upstream[],
-): SortableRow => {
-  const isOpen = open.has(key);
-  const upstream = upstreams.find((one) => one.provider === provider.name);
-  return {
-    key,
-    name: provider.name || 'the new provider',
-    path: `Providers[${at}]`,
-    open: isOpen,
-    onToggle: () => show(key, !isOpen),
-    head: <ProviderHead provider={provider} at={at} formats={formats} upstream={upstream} />,
-    body: <ProviderForm provider={provider} at={at} formats={formats} upstream={upstream} />,
-  };
-};
-
-/** Opens the row of the field to focus. */
-const WantedRows = ({ count, show }: { readonly count: number; readonly show: (at: number) => void }) =>
-  Array.from({ length: count }, (_, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the index is the row's identity
-    <WantedRow key={at} path={`Providers[${at}]`} show={() => show(at)} />
-  ));
-
-const WantedRow = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
-  useWanted(path, show);
-  return null;
 };

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { destinationsOf } from '../../config/destinations.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
-import { routeOf, rules } from '../../config/rules.ts';
+import { byDefault, routeOf } from '../../config/rules.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
@@ -21,8 +21,7 @@ export const RemoveProviderDialog = ({
   const { config } = useForm();
   const name = config.Providers?.[at]?.name ?? '';
   const left = destinationsOf(removeProvider(config, at, '')).filter(({ value }) => !value.endsWith(','));
-  const [byDefault] = rules;
-  const usual = byDefault === undefined ? '' : routeOf(config, byDefault);
+  const usual = routeOf(config, byDefault);
   const [to, setTo] = useState(() => (left.find(({ value }) => value === usual) ?? left[0])?.value ?? '');
   const isKnown = to === '' || left.some(({ value }) => value === to);
   return (

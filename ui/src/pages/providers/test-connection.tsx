@@ -46,7 +46,7 @@ export const TestConnection = ({
     setBusy(false);
   };
   return (
-    <section className="test" aria-label="Test the connection">
+    <section className="stack-tight" aria-label="Test the connection">
       <div className="test-row">
         <ComboField
           label="Test with model"

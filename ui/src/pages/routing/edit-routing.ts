@@ -7,7 +7,7 @@ import { withMember } from '../../config/fields/field-path.ts';
  * The lists of the routing. What is edited of a preset begins as what it inherits; an emptied list stays in it, since without one it
  * would inherit again.
  */
-interface RoutingLists {
+export interface RoutingLists {
   readonly rules: readonly JsonObject[];
   readonly pools: readonly PoolFile[];
   readonly stages: readonly TransformerEntry[];

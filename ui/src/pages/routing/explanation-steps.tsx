@@ -131,6 +131,6 @@ const cut = (text: string): string =>
 const Step = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <li className="way-step">
     <h3>{title}</h3>
-    <div className="way-text">{children}</div>
+    <div className="stack-tight way-text">{children}</div>
   </li>
 );

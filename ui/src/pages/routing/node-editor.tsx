@@ -6,13 +6,12 @@ import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { href } from '../../router/route.ts';
 import type { PlacedNode } from './drawing/lay-out.ts';
 import { type RoutingNode, stagesOf } from './drawing/routing-graph.ts';
-import { listsOf, withList } from './edit-routing.ts';
 import { PoolForm } from './rules/pool-form.tsx';
 import { RouterModule } from './rules/router-module.tsx';
 import { RuleForm } from './rules/rule-form.tsx';
 import { ScenarioForm } from './rules/scenario-form.tsx';
 import { StagesEditor } from './stages/stages-editor.tsx';
-import { useRoutingConfig } from './use-routing-config.ts';
+import { useRoutingConfig, useRoutingLists } from './use-routing-config.ts';
 import type { Trial } from './use-trial.ts';
 
 interface EditorProps {
@@ -91,13 +90,11 @@ const Gone = (props: EditorProps) => (
 );
 
 const RuleEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => {
-  const { change, inherited } = useForm();
-  const { rules: list } = listsOf(useRoutingConfig());
+  const { rules: list, set } = useRoutingLists();
   const rule = list[at];
-  const set = (next: typeof list): void => change((before) => withList(before, 'rules', next, inherited));
   if (!rule) return <Gone {...props} />;
   const move = (to: number): void => {
-    set(list.toSpliced(at, 1).toSpliced(to, 0, rule));
+    set('rules', list.toSpliced(at, 1).toSpliced(to, 0, rule));
     props.onChoose(`rule/${to}`);
   };
   const name = typeof rule.name === 'string' && rule.name !== '' ? rule.name : 'the new rule';
@@ -118,23 +115,21 @@ const RuleEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => 
             icon="remove"
             label={`Remove ${name}`}
             onClick={() => {
-              set(list.toSpliced(at, 1));
+              set('rules', list.toSpliced(at, 1));
               props.onChoose(undefined);
             }}
           />
         </>
       }
     >
-      <RuleForm rule={rule} at={at} onChange={(next) => set(list.with(at, next))} />
+      <RuleForm rule={rule} at={at} onChange={(next) => set('rules', list.with(at, next))} />
     </Frame>
   );
 };
 
 const PoolEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => {
-  const { change, inherited } = useForm();
-  const { pools: list } = listsOf(useRoutingConfig());
+  const { pools: list, set } = useRoutingLists();
   const pool = list[at];
-  const set = (next: typeof list): void => change((before) => withList(before, 'pools', next, inherited));
   if (!pool) return <Gone {...props} />;
   return (
     <Frame
@@ -145,7 +140,7 @@ const PoolEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => 
           icon="remove"
           label={`Remove ${pool.name || 'the new pool'}`}
           onClick={() => {
-            set(list.toSpliced(at, 1));
+            set('pools', list.toSpliced(at, 1));
             props.onChoose(undefined);
           }}
         />
@@ -154,7 +149,7 @@ const PoolEditor = ({ at, ...props }: EditorProps & { readonly at: number }) => 
       <p className="soft">
         Several destinations under one name: the pool chooses one for each request, and another if that fails.
       </p>
-      <PoolForm pool={pool} at={at} onChange={(next) => set(list.with(at, next))} />
+      <PoolForm pool={pool} at={at} onChange={(next) => set('pools', list.with(at, next))} />
     </Frame>
   );
 };

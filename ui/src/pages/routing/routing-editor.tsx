@@ -10,17 +10,17 @@ import { changeQuery, route } from '../../router/route.ts';
 import { useStore } from '../../state/store.ts';
 import { RoutingDrawing } from './drawing/routing-drawing.tsx';
 import { graphOf, wayOf } from './drawing/routing-graph.ts';
-import { listsOf, nodeOfField, withList } from './edit-routing.ts';
+import { nodeOfField } from './edit-routing.ts';
 import { NodeEditor } from './node-editor.tsx';
 import { TryRequest } from './try-request.tsx';
-import { useRoutingConfig } from './use-routing-config.ts';
+import { useRoutingConfig, useRoutingLists } from './use-routing-config.ts';
 import { useTrial } from './use-trial.ts';
 
 const none: readonly never[] = [];
 
 /** The routing as a drawing: what is chosen in it is edited beside it, and what is tried is lit in it. */
 export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
-  const { change, inherited, transformers } = useForm();
+  const { transformers } = useForm();
   const config = useRoutingConfig();
   const feed = useFeed({ topics: 'requests' }, (event) => {
     if (event.type === 'requests') takeRequests(event.data);
@@ -36,19 +36,14 @@ export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
   const lit = useMemo(() => explanation && wayOf(config, graph, explanation), [config, graph, explanation]);
   const chosen = useStore(route).query.get('at') ?? undefined;
   const choose = (id: string | undefined): void => changeQuery({ at: id ?? '' });
-  const wanted = (path: string): void => choose(nodeOfField(path) ?? chosen);
-  useWanted('Router', wanted);
-  useWanted('fallback', wanted);
-  useWanted('Pools', wanted);
-  useWanted('transformers', wanted);
-  const { rules, pools, stages } = listsOf(config);
+  useWanted(['Router', 'fallback', 'Pools', 'transformers'], (path) => choose(nodeOfField(path) ?? chosen));
+  const { rules, pools, stages, set } = useRoutingLists();
   const move = (id: string, by: 1 | -1): void => {
     const [kind, at] = id.split('/');
     const [from, to] = [Number(at), Number(at) + by];
     const rule = kind === 'rule' ? rules[from] : undefined;
     if (!rule || to < 0 || to >= rules.length) return;
-    const next = rules.toSpliced(from, 1).toSpliced(to, 0, rule);
-    change((before) => withList(before, 'rules', next, inherited));
+    set('rules', rules.toSpliced(from, 1).toSpliced(to, 0, rule));
     if (chosen === id) choose(`rule/${to}`);
   };
   // A stage in the drawing stands for all stages of its destination; they are one list.
@@ -70,8 +65,7 @@ export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
             icon="add"
             data-path="Router.rules"
             onClick={() => {
-              const next = [...rules, { name: '', when: {}, to: '' }];
-              change((before) => withList(before, 'rules', next, inherited));
+              set('rules', [...rules, { name: '', when: {}, to: '' }]);
               choose(`rule/${rules.length}`);
             }}
           >
@@ -81,8 +75,7 @@ export const RoutingEditor = ({ preset }: { readonly preset?: string }) => {
             icon="add"
             data-path="Pools"
             onClick={() => {
-              const next = [...pools, { name: '', members: [{ to: '' }] }];
-              change((before) => withList(before, 'pools', next, inherited));
+              set('pools', [...pools, { name: '', members: [{ to: '' }] }]);
               choose(`pool/${pools.length}`);
             }}
           >

@@ -18,7 +18,7 @@ export const TryRequest = ({ trial }: { readonly trial: Trial }) => {
     { value: 'captured', label: 'Last captured request' },
   ];
   return (
-    <section className="routing-try" aria-label="Try a request">
+    <section className="stack-tight routing-try" aria-label="Try a request">
       <div className="row">
         <strong>Try a request</strong>
         <Segmented

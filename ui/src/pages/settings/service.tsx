@@ -66,7 +66,7 @@ export const Service = () => {
         {phase === 'idle' && <RestartDue />}
         <div role="status">
           {busy && (
-            <ol className="restart-steps">
+            <ol className="stack-tight soft restart-steps">
               <li aria-current={phase === 'starting' ? 'step' : undefined}>Starting new processes</li>
               <li aria-current={phase === 'waiting' ? 'step' : undefined}>Waiting for the gateway</li>
             </ol>

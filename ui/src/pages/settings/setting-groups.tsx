@@ -1,18 +1,16 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { readConfigSchema } from '../../api/config/config.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { readService } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { withMember } from '../../config/fields/field-path.ts';
 import { fieldTitles } from '../../config/fields/field-titles.ts';
-import { useField, useForm } from '../../config/fields/form.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { SchemaForm } from '../../config/fields/schema-form.tsx';
-import { editedSecret } from '../../config/reference.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { CheckField, SecretField, TextField } from '../../parts/controls/field.tsx';
+import { CheckField, TextField } from '../../parts/controls/field.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
+import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 
 interface Group {
@@ -28,7 +26,12 @@ const groups: readonly Group[] = [
     about: 'Where the gateway listens. Changes require a restart.',
     fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS', 'ALLOWED_ORIGINS'],
   },
-  { title: 'Key', about: 'Required from all clients, including this page.', fields: ['APIKEY'] },
+  {
+    title: 'Key',
+    about:
+      'Required from all clients, including this page, which asks for the new one after a change. $NAME takes it from the gateway’s environment, which keeps it out of config.json and its backups.',
+    fields: ['APIKEY'],
+  },
   {
     title: 'Behind a balancer',
     about: 'How connections of a load balancer are treated.',
@@ -72,36 +75,27 @@ interface Part extends Group {
   /** Of the object that is the group; empty: the configuration's own fields. */
   readonly path: string;
   readonly value: JsonObject;
-  /** The members whose fields aren't shown. */
-  readonly hidden: JsonObject;
   readonly titles: Readonly<Record<string, string>>;
 }
 
 /** The settings as a form made from the configuration's schema: groups at the left, and a search. */
-export const SettingGroups = () => {
+export const SettingGroups = () => (
+  <LoadedView what="the form" of={useLoad(readConfigSchema)}>
+    {(schema) => <Groups schema={schema} />}
+  </LoadedView>
+);
+
+const Groups = ({ schema }: { readonly schema: JsonObject }) => {
   const { config, change } = useForm();
-  const { data: schema, error, reload } = useLoad(readConfigSchema);
   const service = useLoad(readService);
   const [search, setSearch] = useState('');
   const [changedOnly, setChangedOnly] = useState(false);
-  const parts = useMemo(
-    () =>
-      (schema ? groups.map((group) => partOf(group, schema, config)) : []).flatMap((part) => {
-        const found = filtered(part, search, changedOnly);
-        return found ? [found] : [];
-      }),
-    [schema, config, search, changedOnly],
-  );
-  if (!schema) {
-    return error === undefined ? (
-      <Loading what="form" />
-    ) : (
-      <LoadFailed what="the form" error={`${error} You can still edit the whole file.`} onRetry={reload} />
-    );
-  }
-  const overrides = new Map((service.data?.overrides ?? []).map((one) => [one.field, one]));
+  const parts = groups
+    .map((group) => partOf(group, schema, config))
+    .map((part) => ({ ...part, found: namesIn(part, search, changedOnly) }))
+    .filter(({ found }) => found.length > 0);
   const sourceOf = (path: string, value: Json | undefined): string => {
-    const override = overrides.get(path);
+    const override = service.data?.overrides.find(({ field }) => field === path);
     if (override)
       return `In effect: ${override.value === undefined ? 'the value' : override.value} of ${override.variable} in the environment.`;
     return value === undefined ? '' : 'From the file.';
@@ -137,25 +131,21 @@ export const SettingGroups = () => {
         {parts.map((part) => (
           <div key={part.title} id={idOf(part.title)} className="settings-group">
             <Panel title={part.title} about={part.about}>
-              {part.fields.includes('APIKEY') ? (
-                <KeyField source={sourceOf('APIKEY', config.APIKEY)} />
-              ) : (
-                <SchemaForm
-                  schema={part.schema}
-                  path={part.path}
-                  titles={part.titles}
-                  value={part.value}
-                  sourceOf={sourceOf}
-                  onChange={(shown) => {
-                    const next = { ...part.hidden, ...shown };
-                    change((before) =>
-                      part.path === ''
-                        ? part.fields.reduce((done, field) => withMember(done, field, next[field]), before)
-                        : withMember(before, part.path, Object.keys(next).length === 0 ? undefined : next),
-                    );
-                  }}
-                />
-              )}
+              <SchemaForm
+                schema={part.schema}
+                path={part.path}
+                titles={part.titles}
+                value={part.value}
+                sourceOf={sourceOf}
+                shown={part.found}
+                onChange={(next) =>
+                  change((before) =>
+                    part.path === ''
+                      ? part.fields.reduce((done, field) => withMember(done, field, next[field]), before)
+                      : withMember(before, part.path, Object.keys(next).length === 0 ? undefined : next),
+                  )
+                }
+              />
             </Panel>
           </div>
         ))}
@@ -177,7 +167,6 @@ const partOf = (group: Group, { properties = {} }: JsonObject, config: JsonObjec
       path: only,
       schema: { ...own, additionalProperties: false },
       value: isJsonObject(value) ? value : {},
-      hidden: {},
       titles: fieldTitles(own),
     };
   }
@@ -187,48 +176,20 @@ const partOf = (group: Group, { properties = {} }: JsonObject, config: JsonObjec
     path: '',
     schema: { type: 'object', additionalProperties: false, properties: members },
     value: pick(config, group.fields),
-    hidden: {},
     titles,
   };
 };
 
-/** A part with the fields that a search finds by name, title or description; `undefined`: none. */
-const filtered = (part: Part, search: string, changedOnly: boolean): Part | undefined => {
+/** The fields that a search finds by name, title or description. */
+const namesIn = (part: Part, search: string, changedOnly: boolean): readonly string[] => {
   const needle = search.trim().toLowerCase();
   const properties = isJsonObject(part.schema.properties) ? part.schema.properties : {};
-  const isWhole = part.title.toLowerCase().includes(needle);
-  const names = Object.keys(properties).filter((name) => {
-    const field = properties[name];
+  return Object.entries(properties).flatMap(([name, field]) => {
     const about = isJsonObject(field) && typeof field.description === 'string' ? field.description : '';
-    const fits =
-      isWhole || [name, part.path, part.titles[name] ?? '', about].some((text) => text.toLowerCase().includes(needle));
-    return fits && (!changedOnly || part.value[name] !== undefined);
+    const texts = [part.title, name, part.path, part.titles[name] ?? '', about];
+    const fits = texts.some((text) => text.toLowerCase().includes(needle));
+    return fits && (!changedOnly || part.value[name] !== undefined) ? [name] : [];
   });
-  if (names.length === 0) return undefined;
-  const hidden = Object.keys(properties).filter((name) => !names.includes(name));
-  return {
-    ...part,
-    schema: { ...part.schema, properties: pick(properties, names) },
-    value: Object.fromEntries(Object.entries(part.value).filter(([name]) => !hidden.includes(name))),
-    hidden: pick(part.value, hidden),
-  };
-};
-
-const KeyField = ({ source }: { readonly source: string }) => {
-  const { config, change } = useForm();
-  const { APIKEY = '' } = config;
-  return (
-    <SecretField
-      label="APIKEY"
-      hint={`The key itself, or $NAME: a variable of the gateway’s environment, which keeps it out of config.json and its backups. Without a key, only this machine can reach the gateway. After a change, this page asks for the new key. ${source}`}
-      {...useField('APIKEY')}
-      value={APIKEY}
-      onChange={(typed) => {
-        const key = editedSecret(APIKEY, typed);
-        change((before) => withMember(before, 'APIKEY', key === '' ? undefined : key));
-      }}
-    />
-  );
 };
 
 /** The fields' schemas without the reference to the environment that the file may have in place of a value. */

@@ -16,10 +16,7 @@ export const Settings = ({ query }: PageProps) => {
   return (
     <ConfigPage title="Settings" about="The gateway itself, its file, backups, history and processes.">
       {shown !== 'service' && <RestartDue onGo={() => showSettings('service')} />}
-      {settingFields.map((field) => (
-        <Wanted key={field} path={field} show={() => showSettings('server')} />
-      ))}
-      <Wanted path={wholeFilePath} show={() => showSettings('file')} />
+      <Wanted />
       <SettingsTabs shown={shown}>
         {shown === 'server' && <SettingGroups />}
         {shown === 'file' && <WholeFile />}
@@ -31,8 +28,9 @@ export const Settings = ({ query }: PageProps) => {
   );
 };
 
-/** Shows the tab of the field to focus. */
-const Wanted = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
-  useWanted(path, show);
+/** Shows the tab of the field to focus. Part of the page of its configuration. */
+const Wanted = () => {
+  useWanted(settingFields, () => showSettings('server'));
+  useWanted([wholeFilePath], () => showSettings('file'));
   return null;
 };

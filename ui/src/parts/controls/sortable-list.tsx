@@ -6,7 +6,7 @@ import './sortable-list.css';
 import { type Sorting, useSorting } from '../table/use-sorting.ts';
 
 /** A row of a sortable list. */
-export interface SortableRow {
+interface SortableRow {
   /** Stable when the row moves. */
   readonly key: string | number;
   /** What the row is, for screen readers. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 
 /** One line of a JSON diff. */
-export interface DiffRow {
+interface DiffRow {
   readonly kind: 'same' | 'added' | 'removed' | 'left-out';
   /** Nesting depth. */
   readonly depth: number;

@@ -8,7 +8,7 @@ const program = (connection: Connection): string =>
     '',
     'const junctor = createOpenAICompatible({',
     "  name: 'junctor',",
-    `  baseURL: ${JSON.stringify(baseOf(connection, 'with /v1'))},`,
+    `  baseURL: ${JSON.stringify(baseOf(connection))},`,
     `  apiKey: ${inJavaScript(connection)},`,
     '  includeUsage: true,',
     '});',
@@ -22,7 +22,6 @@ export const aiSdk: ClientGuide = {
   name: 'ai-sdk',
   title: 'Vercel AI SDK',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection) => [
     {
       label: 'JavaScript',

@@ -6,12 +6,11 @@ export const aider: ClientGuide = {
   name: 'aider',
   title: 'aider',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection, shell) => [
     {
       label: shellLabel[shell],
       text: `${assignments(shell, connection.wantsKey, [
-        ['OPENAI_API_BASE', baseOf(connection, 'with /v1')],
+        ['OPENAI_API_BASE', baseOf(connection)],
         ['OPENAI_API_KEY', theKey],
       ])}\naider --timeout 600 --model ${quoted[shell](`openai/${connection.model}`)}`,
     },

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide } from './client-guide.ts';
+import type { ClientGuide } from './client-guide.ts';
 import { inJavaScript, inPython } from './key-in-code.ts';
 import { assignments, shellLabel, theKey } from './shell.ts';
 
@@ -7,16 +7,16 @@ export const anthropicSdk: ClientGuide = {
   name: 'anthropic-sdk',
   title: 'Anthropic SDKs',
   protocol: 'messages',
-  base: 'without /v1',
+  appendsVersion: true,
   headers: { 'anthropic-version': '2023-06-01' },
   snippets: (connection, shell) => {
-    const base = JSON.stringify(baseOf(connection, 'without /v1'));
+    const base = JSON.stringify(connection.origin);
     const model = JSON.stringify(connection.model);
     return [
       {
         label: shellLabel[shell],
         text: assignments(shell, connection.wantsKey, [
-          ['ANTHROPIC_BASE_URL', baseOf(connection, 'without /v1')],
+          ['ANTHROPIC_BASE_URL', connection.origin],
           ['ANTHROPIC_API_KEY', theKey],
         ]),
       },

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide, type Connection, limitsOf } from './client-guide.ts';
+import { type ClientGuide, type Connection, limitsOf } from './client-guide.ts';
 import { assignments, shellLabel, theKey } from './shell.ts';
 
 /** Claude Code. Source: its documentation, "LLM gateway configuration" and "Environment variables". */
@@ -6,14 +6,14 @@ export const claudeCode: ClientGuide = {
   name: 'claude-code',
   title: 'Claude Code',
   protocol: 'messages',
-  base: 'without /v1',
+  appendsVersion: true,
   path: '/v1/messages?beta=true',
   headers: { 'anthropic-version': '2023-06-01' },
   snippets: (connection, shell) => [
     {
       label: shellLabel[shell],
       text: `${assignments(shell, connection.wantsKey, [
-        ['ANTHROPIC_BASE_URL', baseOf(connection, 'without /v1')],
+        ['ANTHROPIC_BASE_URL', connection.origin],
         ['ANTHROPIC_AUTH_TOKEN', theKey],
         ['ANTHROPIC_API_KEY', ''],
         ...(connection.byRules ? [] : [['ANTHROPIC_MODEL', connection.model] as const]),

@@ -42,8 +42,8 @@ export interface ClientGuide {
   readonly title: string;
   /** The protocol that the client uses with this setup. */
   readonly protocol: Protocol;
-  /** Whether the base URL ends in `/v1`, or the client appends that itself. */
-  readonly base: 'with /v1' | 'without /v1';
+  /** The client appends `/v1` to the base URL itself. */
+  readonly appendsVersion?: true;
   readonly snippets: (connection: Connection, shell: Shell) => readonly Snippet[];
   /** Further notes; text in backticks is code. */
   readonly notes: readonly string[];
@@ -53,6 +53,5 @@ export interface ClientGuide {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The base URL for a client. */
-export const baseOf = ({ origin }: Connection, base: ClientGuide['base']): string =>
-  base === 'with /v1' ? `${origin}/v1` : origin;
+/** The base URL for a client that doesn't append `/v1` itself. */
+export const baseOf = ({ origin }: Connection): string => `${origin}/v1`;

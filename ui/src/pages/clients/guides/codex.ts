@@ -6,7 +6,6 @@ export const codex: ClientGuide = {
   name: 'codex',
   title: 'Codex',
   protocol: 'responses',
-  base: 'with /v1',
   snippets: (connection, shell) => [
     {
       label: '~/.codex/config.toml',
@@ -17,7 +16,7 @@ export const codex: ClientGuide = {
         '',
         '[model_providers.junctor]',
         'name = "Junctor"',
-        `base_url = ${JSON.stringify(baseOf(connection, 'with /v1'))}`,
+        `base_url = ${JSON.stringify(baseOf(connection))}`,
         `env_key = "${keyVariable}"`,
         'wire_api = "responses"',
         'supports_websockets = false',

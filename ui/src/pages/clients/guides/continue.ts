@@ -6,7 +6,6 @@ export const continueDev: ClientGuide = {
   name: 'continue',
   title: 'Continue',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection) => [
     {
       label: '~/.continue/config.yaml',
@@ -14,7 +13,7 @@ export const continueDev: ClientGuide = {
   - name: Junctor
     provider: openai
     model: ${JSON.stringify(connection.model)}
-    apiBase: ${JSON.stringify(baseOf(connection, 'with /v1'))}
+    apiBase: ${JSON.stringify(baseOf(connection))}
     apiKey: ${connection.wantsKey ? `\${{ secrets.${keyVariable} }}` : anyKey}
     roles: [chat, edit, apply]
     requestOptions:

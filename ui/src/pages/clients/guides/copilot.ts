@@ -6,14 +6,13 @@ export const copilot: ClientGuide = {
   name: 'copilot',
   title: 'Copilot CLI',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection, shell) => {
     const { context, maxOutput } = limitsOf(connection, connection.model);
     return [
       {
         label: shellLabel[shell],
         text: `${assignments(shell, connection.wantsKey, [
-          ['COPILOT_PROVIDER_BASE_URL', baseOf(connection, 'with /v1')],
+          ['COPILOT_PROVIDER_BASE_URL', baseOf(connection)],
           ['COPILOT_PROVIDER_TYPE', 'openai'],
           ['COPILOT_PROVIDER_WIRE_API', 'completions'],
           ['COPILOT_PROVIDER_API_KEY', theKey],

@@ -7,7 +7,6 @@ export const curl: ClientGuide = {
   name: 'curl',
   title: 'curl',
   protocol: 'messages',
-  base: 'with /v1',
   snippets: (connection, shell) =>
     protocols.map((protocol) => ({
       label: protocolTitles[protocol],

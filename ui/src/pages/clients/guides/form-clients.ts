@@ -5,7 +5,7 @@ import { anyKey, keyVariable } from './shell.ts';
 const fields = (connection: Connection): string =>
   [
     'API Provider   OpenAI Compatible',
-    `Base URL       ${baseOf(connection, 'with /v1')}`,
+    `Base URL       ${baseOf(connection)}`,
     `API Key        ${connection.wantsKey ? `the value of $${keyVariable}` : anyKey}`,
     `Model ID       ${connection.model}`,
     `Context Window ${limitsOf(connection, connection.model).context ?? 'that of the model'}`,
@@ -15,7 +15,6 @@ const formClient = (name: string, title: string, place: string): ClientGuide => 
   name,
   title,
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection) => [{ label: place, text: fields(connection) }],
   notes: [
     'The editor stores the key. It is the gateway’s key, not a provider’s.',

@@ -7,15 +7,14 @@ export const openaiSdk: ClientGuide = {
   name: 'openai-sdk',
   title: 'OpenAI SDKs',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection, shell) => {
-    const base = JSON.stringify(baseOf(connection, 'with /v1'));
+    const base = JSON.stringify(baseOf(connection));
     const model = JSON.stringify(connection.model);
     return [
       {
         label: shellLabel[shell],
         text: assignments(shell, connection.wantsKey, [
-          ['OPENAI_BASE_URL', baseOf(connection, 'with /v1')],
+          ['OPENAI_BASE_URL', baseOf(connection)],
           ['OPENAI_API_KEY', theKey],
         ]),
       },

@@ -6,7 +6,6 @@ export const opencode: ClientGuide = {
   name: 'opencode',
   title: 'opencode',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection) => [
     {
       label: 'opencode.json',
@@ -19,7 +18,7 @@ export const opencode: ClientGuide = {
               npm: '@ai-sdk/openai-compatible',
               name: 'Junctor',
               options: {
-                baseURL: baseOf(connection, 'with /v1'),
+                baseURL: baseOf(connection),
                 apiKey: connection.wantsKey ? `{env:${keyVariable}}` : anyKey,
                 timeout: 600_000,
               },

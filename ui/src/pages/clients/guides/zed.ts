@@ -6,7 +6,6 @@ export const zed: ClientGuide = {
   name: 'zed',
   title: 'Zed',
   protocol: 'chat',
-  base: 'with /v1',
   snippets: (connection, shell) => [
     {
       label: 'settings.json',
@@ -15,7 +14,7 @@ export const zed: ClientGuide = {
           language_models: {
             openai_compatible: {
               Junctor: {
-                api_url: baseOf(connection, 'with /v1'),
+                api_url: baseOf(connection),
                 available_models: [
                   {
                     name: connection.model,

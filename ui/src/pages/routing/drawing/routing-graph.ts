@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../../api/protocols.ts';
 import { facts, joins, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
 import { entryOf, knownOf } from '../../../config/draft/entry.ts';
-import { fallbacksOf, routeOf, rules } from '../../../config/rules.ts';
+import { byDefault, fallbacksOf, routeOf, rules, scenarios } from '../../../config/rules.ts';
 import { counted } from '../../../format/count.ts';
 
 /** The columns of the drawing, in the order in which a request passes them. */
@@ -109,7 +109,6 @@ export const graphOf = (
     },
     to,
   });
-  const [byDefault, ...scenarios] = rules;
   const ways: readonly Way[] = [
     rule('named', 'By name', 'provider,model goes exactly there', []),
     ...(Router.module === undefined ? [] : [rule('module', 'Router module', moduleOf(Router.module), [])]),
@@ -121,7 +120,7 @@ export const graphOf = (
         valueToTexts(own.to).filter((to) => to !== ''),
       ),
     ),
-    ...[...scenarios, ...(byDefault ? [byDefault] : [])].map((one) => {
+    ...[...scenarios, byDefault].map((one) => {
       const first = routeOf(config, one);
       return rule(
         `scenario/${one.name}`,

@@ -2,6 +2,7 @@ import type { Transformer } from '../../../api/config/transformers.ts';
 import type { Entry } from '../../../config/draft/entry.ts';
 import { withMember } from '../../../config/fields/field-path.ts';
 import { useField } from '../../../config/fields/form.ts';
+import { ModelPicker } from '../../../config/fields/model-picker.tsx';
 import { SchemaForm } from '../../../config/fields/schema-form.tsx';
 import { sentence } from '../../../config/findings.ts';
 import { modelNames } from '../../../config/models.ts';
@@ -9,7 +10,6 @@ import { ComboField } from '../../../parts/controls/combo-field.tsx';
 import { CheckField, TextField } from '../../../parts/controls/field.tsx';
 import { Notice } from '../../../parts/layout/notice.tsx';
 import { useRoutingConfig } from '../use-routing-config.ts';
-import { ModelScope } from './model-scope.tsx';
 
 const anything = { type: 'object' };
 
@@ -81,12 +81,12 @@ export const EntryForm = ({
         onChange={(isNarrow) => onChange(withMember(entry, 'models', isNarrow ? [] : undefined))}
       />
       {models !== undefined && (
-        <ModelScope
-          models={models}
+        <ModelPicker
           path={`${path}.models`}
-          offered={(config.Providers ?? [])
+          listed={(config.Providers ?? [])
             .filter((one) => provider === undefined || one.name === provider)
             .flatMap(modelNames)}
+          picked={models}
           onChange={(next) => onChange(withMember(entry, 'models', next))}
         />
       )}

@@ -1,7 +1,6 @@
 import type { Transformer } from '../../../api/config/transformers.ts';
 import type { Entry } from '../../../config/draft/entry.ts';
-import { isWithin } from '../../../config/fields/field-path.ts';
-import { useForm } from '../../../config/fields/form.ts';
+import { FindingsBadge } from '../../../config/problems.tsx';
 import { counted } from '../../../format/count.ts';
 import { Badge, Lamp } from '../../../parts/text/badge.tsx';
 
@@ -17,19 +16,14 @@ export const EntryHead = ({
   readonly at: number;
   readonly known: Transformer | undefined;
 }) => {
-  const { faults, warnings } = useForm();
-  const path = `transformers[${at}]`;
-  const problems = faults.filter((fault) => isWithin(fault.path, path)).length;
-  const hints = warnings.filter((warning) => isWithin(warning.path, path)).length;
   const { name, path: file, provider, models, options = {} } = entry;
   const given = Object.keys(options).length;
   return (
     <>
       <strong className={name === undefined ? 'mono' : undefined}>{name ?? (file || 'New transformer')}</strong>
       <span className="soft small">{scope(provider, models)}</span>
-      <span className="row entry-badges">
-        {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
-        {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}
+      <span className="row row-end">
+        <FindingsBadge path={`transformers[${at}]`} />
         {known?.state === 'failed' && <Lamp tone="bad">not loaded</Lamp>}
         {known?.kind === 'custom' && known.state === 'loaded' && <Lamp tone="ok">loaded</Lamp>}
         {known && known.kind !== 'format' && <Halves halves={known.halves} />}

@@ -1,28 +1,26 @@
 import type { TransformerEntry } from '../../../api/config/config.ts';
 import { type Entry, entryOf, knownOf, writtenOf } from '../../../config/draft/entry.ts';
 import { moveTexts } from '../../../config/draft/unreadable-texts.ts';
+import { indexIn } from '../../../config/fields/field-path.ts';
 import { useForm } from '../../../config/fields/form.ts';
 import { useWanted } from '../../../config/fields/wanted-field.ts';
 import { SelectField } from '../../../parts/controls/field.tsx';
 import { SortableList } from '../../../parts/controls/sortable-list.tsx';
 import { useOpenRows, useRows } from '../../../state/use-rows.ts';
-import { listsOf, withList } from '../edit-routing.ts';
-import { useRoutingConfig } from '../use-routing-config.ts';
+import { useRoutingLists } from '../use-routing-config.ts';
 import type { Trial } from '../use-trial.ts';
 import { EntryForm } from './entry-form.tsx';
 import { EntryHead } from './entry-head.tsx';
 import { StageEffect } from './stage-effect.tsx';
 import { StarterFile } from './starter-file.tsx';
-import './stages.css';
 
 /** The transformers in the order in which requests pass them. */
 export const StagesEditor = ({ trial }: { readonly trial: Trial }) => {
-  const { change, inherited, transformers } = useForm();
-  const config = useRoutingConfig();
-  const list = listsOf(config).stages;
-  const rows = useRows(list, (next) => change((before) => withList(before, 'stages', next, inherited)));
+  const { transformers } = useForm();
+  const { stages: list, set: setList } = useRoutingLists();
+  const rows = useRows(list, (next) => setList('stages', next));
   const { open, show } = useOpenRows();
-  useWanted('transformers', (path) => show(rows.keys[Number.parseInt(path.slice('transformers['.length), 10)], true));
+  useWanted(['transformers'], (path) => show(rows.keys[indexIn(path)], true));
   const move = (from: number, to: number): void => {
     const places = list.map((_, at) => at);
     const order = places.toSpliced(from, 1).toSpliced(to, 0, from);

@@ -1,7 +1,6 @@
 import { Button } from '../../../parts/controls/button.tsx';
 import { CodeBlock } from '../../../parts/text/code-block.tsx';
 import { saveText } from '../../../parts/text/save-text.ts';
-import { starterModule } from './starter-module.ts';
 
 /** A first version of a module that isn't there yet. */
 export const StarterFile = ({ path }: { readonly path: string }) => {
@@ -19,3 +18,19 @@ export const StarterFile = ({ path }: { readonly path: string }) => {
     </div>
   );
 };
+
+/** It has an option, and changes requests. */
+const starterModule = `import { Type, transformer } from 'junctor/transformer';
+
+/** Puts a sentence in front of the system prompt. */
+export default transformer({
+  name: 'my-stage',
+  options: Type.Object({
+    sentence: Type.Optional(Type.String({ description: 'Said first.' })),
+  }),
+  request: (request, { sentence = 'Answer in one paragraph.' }) => ({
+    ...request,
+    system: [{ type: 'text', text: sentence }, ...request.system],
+  }),
+});
+`;

@@ -3,25 +3,30 @@ import { counted } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { CheckField, TextField } from '../../parts/controls/field.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
+import { useField } from './form.ts';
 
 /** More are filtered. */
 const shortList = 8;
 
-/** Picks models from a provider's own list; other names are typed. */
+/** Picks models from a list; other names are typed. */
 export const ModelPicker = ({
+  path = '',
   listed,
   picked,
   problem,
-  loading,
+  loading = false,
   onChange,
 }: {
+  /** Where the names are in the configuration. */
+  readonly path?: string;
   readonly listed: readonly string[];
   readonly picked: readonly string[];
   /** Why there is no list. */
-  readonly problem: string | undefined;
-  readonly loading: boolean;
+  readonly problem?: string | undefined;
+  readonly loading?: boolean;
   readonly onChange: (models: readonly string[]) => void;
 }) => {
+  const { error, ...mark } = useField(path);
   const [filter, setFilter] = useState('');
   const all = [...new Set([...picked, ...listed])];
   const fitting = all.filter((model) => model.toLowerCase().includes(filter.trim().toLowerCase()));
@@ -32,7 +37,7 @@ export const ModelPicker = ({
     setFilter('');
   };
   return (
-    <fieldset className="model-picker">
+    <fieldset className="model-picker" {...mark} tabIndex={-1}>
       <legend className="field-label">Models</legend>
       <div className="row">
         <TextField
@@ -78,6 +83,7 @@ export const ModelPicker = ({
           ))}
         </div>
       )}
+      {error !== undefined && <p className="field-error">{error}</p>}
     </fieldset>
   );
 };
