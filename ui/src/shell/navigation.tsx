@@ -36,7 +36,7 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
       <nav className="side-links" aria-label="Pages">
         <Links current={current} />
       </nav>
-      <div className="side-foot">
+      <div className="stack-tight side-foot">
         <UnsavedLinks current={current} />
         <Button look="quiet" icon="search" onClick={() => setShowsPalette(true)}>
           Go to… <kbd>Ctrl+K</kbd>
@@ -70,7 +70,7 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
 /** The pages in their groups: what happens, what decides it, and what goes with both. */
 const Links = ({ current }: { readonly current: string | undefined }) =>
   pageGroups.map((group) => (
-    <ul key={group.join()} className="link-group">
+    <ul key={group.join()} className="bare link-group">
       {pages.map(
         ({ name, title, link }) =>
           link &&

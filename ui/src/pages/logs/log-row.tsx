@@ -42,7 +42,7 @@ export const LogRow = memo(
         <Cell name="level">{level}</Cell>
         <Cell name="text">
           {typeof fields?.msg === 'string' ? fields.msg : record.line}{' '}
-          <span className="log-brief">{fields && briefOf(fields)}</span>
+          <span className="log-brief soft mono">{fields && briefOf(fields)}</span>
         </Cell>
         <Cell name="request">
           {typeof fields?.requestId === 'string' && (

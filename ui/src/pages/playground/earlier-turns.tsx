@@ -24,7 +24,7 @@ export const EarlierTurns = ({
         title={`Continues a conversation of ${counted(turns.length, 'message')}`}
         actions={<Button onClick={() => onChange([])}>Start over</Button>}
       >
-        <ol className="prompt-turns">
+        <ol className="stack-tight prompt-turns">
           {turns.map(({ role, parts }, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: messages are only added at the end
             <li key={at}>

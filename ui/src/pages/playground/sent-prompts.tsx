@@ -1,5 +1,6 @@
 import { protocolTitles } from '../../api/protocols.ts';
 import { timeOfDay } from '../../format/time.ts';
+import { Fold } from '../../parts/layout/fold.tsx';
 import type { SentPrompt } from './draft.ts';
 
 /** Recently sent prompts; picking one restores it in the form. */
@@ -11,9 +12,8 @@ export const SentPrompts = ({
   readonly onPick: (sent: SentPrompt) => void;
 }) =>
   list.length === 0 ? null : (
-    <details className="sent">
-      <summary>Sent before ({list.length})</summary>
-      <ol className="sent-list">
+    <Fold className="sent" title={`Sent before (${list.length})`}>
+      <ol className="bare sent-list">
         {list.map((sent) => (
           <li key={sent.at}>
             <button type="button" className="sent-prompt" onClick={() => onPick(sent)}>
@@ -26,5 +26,5 @@ export const SentPrompts = ({
           </li>
         ))}
       </ol>
-    </details>
+    </Fold>
   );

@@ -6,8 +6,8 @@ import { duration } from '../../format/duration.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
-import { listAddress } from '../../parts/table/request-address.ts';
 import { Badge } from '../../parts/text/badge.tsx';
+import { listAddress } from '../requests/request-address.ts';
 import { StepsView } from './steps-view.tsx';
 import { TimingBar } from './timing-bar.tsx';
 

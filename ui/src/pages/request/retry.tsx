@@ -9,9 +9,9 @@ import { Finder } from '../../parts/controls/finder.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { requestAddress } from '../../parts/table/request-address.ts';
 import { navigate } from '../../router/route.ts';
 import { useAttempt } from '../../state/use-attempt.ts';
+import { requestAddress } from '../requests/request-address.ts';
 
 /** How many other providers have a button of their own, where a request failed. */
 const mostOffers = 1;

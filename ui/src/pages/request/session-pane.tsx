@@ -10,12 +10,11 @@ import { usd } from '../../format/usd.ts';
 import { IconButton } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Fold } from '../../parts/layout/fold.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
+import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { listAddress, requestAddress } from '../../parts/table/request-address.ts';
 import { Dot } from '../../parts/text/badge.tsx';
 import { Figures } from '../../parts/text/figures.tsx';
+import { listAddress, requestAddress } from '../requests/request-address.ts';
 import { stateOf, Title, toneOf } from '../requests/request-columns.tsx';
 import { costOf } from '../requests/session-list.tsx';
 import { ConversationView } from './conversation-view.tsx';
@@ -27,11 +26,10 @@ const everyMs = 10_000;
 
 /** The open session: its sums, its requests one line each, and the whole conversation once. */
 export const SessionPane = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { data, error, reload } = useLoad(
+  const session = useLoad(
     useCallback((signal: AbortSignal) => readSession(id, signal), [id]),
     everyMs,
   );
-  const newest = data?.requests.findLast(({ captured }) => captured);
   return (
     <article className="pane" aria-labelledby="pane-title">
       <header className="pane-head">
@@ -41,43 +39,46 @@ export const SessionPane = ({ id, onClose }: { readonly id: string; readonly onC
         </h2>
         <IconButton icon="close" label="Close the session" onClick={onClose} />
       </header>
-      {error && <LoadFailed what="the session" error={error} onRetry={reload} />}
-      {!data && !error && <Loading what="session" />}
-      {data?.truncated && (
-        <Notice kind="warn">Only the newest requests of this session are shown and summed up.</Notice>
-      )}
-      {data && (
-        <>
-          <Sums session={data.session} />
-          <div className="row">
-            <a className="button button-plain" href={listAddress({ group: '', session: id })}>
-              Show its requests in the list
-            </a>
-            <CopyButton text={id} label="Copy id" />
-          </div>
-          <Fold title={`${counted(data.requests.length, 'request')}, one by one`}>
-            <ol className="bare session-requests" aria-label="Requests of the session">
-              {data.requests.map((request) => (
-                <li key={`${request.n} ${request.id}`}>
-                  <Dot tone={toneOf(request)} title={stateOf(request)} />
-                  <a className="cut" href={requestAddress(request)}>
-                    <Title request={request} />
-                  </a>
-                  <Answered request={request} />
-                </li>
-              ))}
-            </ol>
-          </Fold>
-          {newest ? (
-            <Conversation key={newest.id} newest={newest} requests={data.requests} />
-          ) : (
-            <Notice title="No request of this session is captured">
-              Its conversation was not kept. Capture requests to read whole conversations here.
-            </Notice>
-          )}
-        </>
-      )}
+      <LoadedView what="the session" of={session}>
+        {(data) => <Found {...data} />}
+      </LoadedView>
     </article>
+  );
+};
+
+const Found = ({ session, requests, truncated }: Awaited<ReturnType<typeof readSession>>) => {
+  const newest = requests.findLast(({ captured }) => captured);
+  return (
+    <>
+      {truncated && <Notice kind="warn">Only the newest requests of this session are shown and summed up.</Notice>}
+      <Sums session={session} />
+      <div className="row">
+        <a className="button button-plain" href={listAddress({ group: '', session: session.id })}>
+          Show its requests in the list
+        </a>
+        <CopyButton text={session.id} label="Copy id" />
+      </div>
+      <Fold title={`${counted(requests.length, 'request')}, one by one`}>
+        <ol className="bare session-requests" aria-label="Requests of the session">
+          {requests.map((request) => (
+            <li key={`${request.n} ${request.id}`}>
+              <Dot tone={toneOf(request)} title={stateOf(request)} />
+              <a className="cut" href={requestAddress(request)}>
+                <Title request={request} />
+              </a>
+              <Answered request={request} />
+            </li>
+          ))}
+        </ol>
+      </Fold>
+      {newest ? (
+        <Conversation key={newest.id} newest={newest} requests={requests} />
+      ) : (
+        <Notice title="No request of this session is captured">
+          Its conversation was not kept. Capture requests to read whole conversations here.
+        </Notice>
+      )}
+    </>
   );
 };
 
@@ -133,9 +134,8 @@ const Conversation = ({
   readonly requests: readonly KeptRequest[];
 }) => {
   const { id, endedAt } = newest;
-  const { data, error, reload } = useLoad(
-    useCallback((signal: AbortSignal) => readRequest(id, signal, String(endedAt)), [id, endedAt]),
-  );
+  const read = useLoad(useCallback((signal: AbortSignal) => readRequest(id, signal, String(endedAt)), [id, endedAt]));
+  const { data } = read;
   const notes = useMemo((): readonly ReactNode[] | undefined => {
     if (!data?.capture) return undefined;
     const { conversation } = readExchange(data.summary, data.capture);
@@ -145,8 +145,15 @@ const Conversation = ({
     if (answered.length !== answers) return undefined;
     return answered.map((request) => <Answered key={request.id} request={request} />);
   }, [data, requests, newest]);
-  if (error) return <LoadFailed what="the conversation" error={error} onRetry={reload} />;
-  if (!data) return <Loading what="conversation" />;
-  if (!data.capture) return <Notice>The capture of this conversation is no longer kept.</Notice>;
-  return <ConversationView summary={data.summary} capture={data.capture} {...(notes && { notes })} />;
+  return (
+    <LoadedView what="the conversation" of={read}>
+      {({ summary, capture }) =>
+        capture ? (
+          <ConversationView summary={summary} capture={capture} {...(notes && { notes })} />
+        ) : (
+          <Notice>The capture of this conversation is no longer kept.</Notice>
+        )
+      }
+    </LoadedView>
+  );
 };

@@ -2,7 +2,7 @@ import type { HistoryQuery } from '../../api/requests/history.ts';
 import { hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
 
 /** What the list is filtered by, named as in the page's address and in the query of `GET /api/history`. */
-const filterNames = [
+export const filterNames = [
   'from',
   'to',
   'status',

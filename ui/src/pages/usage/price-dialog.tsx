@@ -1,12 +1,9 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { saveConfig } from '../../api/config/config-store.ts';
 import { modelNames, withModelMember } from '../../config/models.ts';
-import { Button } from '../../parts/controls/button.tsx';
 import { NumberField } from '../../parts/controls/field.tsx';
-import { Dialog } from '../../parts/layout/dialog.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { FormDialog } from '../../parts/layout/dialog.tsx';
 import { toast } from '../../shell/toast.ts';
-import { useAttempt } from '../../state/use-attempt.ts';
 import type { PricedModel } from './usage-table.tsx';
 
 const fields = [
@@ -31,8 +28,6 @@ export const PriceDialog = ({
   const [typed, setTyped] = useState<Readonly<Partial<Record<Field, number | undefined>>>>(() =>
     Object.fromEntries(fields.map(({ name }) => [name, price?.[name]])),
   );
-  const { busy, error, run } = useAttempt();
-  const form = useId();
   const save = async (): Promise<void> => {
     const given = Object.fromEntries(
       Object.entries(typed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -51,32 +46,14 @@ export const PriceDialog = ({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={`Price of ${provider},${model}`}
+      yes="Save"
+      ready={typed.input !== undefined && typed.output !== undefined}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            type="submit"
-            form={form}
-            busy={busy}
-            disabled={typed.input === undefined || typed.output === undefined}
-          >
-            Save
-          </Button>
-        </>
-      }
+      run={save}
     >
-      <form
-        id={form}
-        className="form-grid"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(save);
-        }}
-      >
+      <div className="form-grid">
         {fields.map(({ name, label, hint }) => (
           <NumberField
             key={name}
@@ -88,9 +65,8 @@ export const PriceDialog = ({
             onChange={(value) => setTyped({ ...typed, [name]: value })}
           />
         ))}
-      </form>
+      </div>
       <p className="soft small">Now: {source}. Requests that have ended keep the price that was known then.</p>
-      {error !== undefined && <Notice kind="failed">{error}</Notice>}
-    </Dialog>
+    </FormDialog>
   );
 };

@@ -32,7 +32,7 @@ export const RunEvents = ({
         <CopyButton label="Copy all" text={events.map(wireText).join('')} />
       </div>
       <ScrollRegion className="run-events" label="Events">
-        <ol>
+        <ol className="bare">
           {events.slice(0, Math.min(shown, eventCount)).map(({ atMs, event, data }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: records have no ids; the list only grows
             <li key={index}>

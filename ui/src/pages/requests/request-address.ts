@@ -1,20 +1,8 @@
 import { href, route } from '../../router/route.ts';
+import { filterNames } from './request-filter.ts';
 
 /** What an address of the list keeps, whatever is open. */
-const kept = [
-  'from',
-  'to',
-  'status',
-  'lossy',
-  'client',
-  'provider',
-  'model',
-  'scenario',
-  'session',
-  'text',
-  'group',
-  'single',
-];
+const kept = [...filterNames, 'group', 'single'];
 
 /** The query of the list that is shown, with changes; an empty text removes a member. */
 const listQuery = (changes: Readonly<Record<string, string>>): URLSearchParams => {
