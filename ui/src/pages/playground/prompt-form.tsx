@@ -43,7 +43,7 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
             value={prompt.text}
             onChange={(text) => changePrompt({ text })}
           />
-          <div className="row">
+          <div className="row prompt-choices">
             <CheckField label="Stream" checked={prompt.stream} onChange={(stream) => changePrompt({ stream })} />
             <CheckField
               label="Add a sample tool"

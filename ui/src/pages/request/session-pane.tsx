@@ -112,7 +112,7 @@ const Answered = ({ request: { model, usage, cost, failedAttempts } }: { readonl
   const { input = 0, cacheRead = 0, cacheWrite = 0 } = usage ?? {};
   const all = input + cacheRead + cacheWrite;
   return (
-    <span className="soft small">
+    <span className="soft small cut">
       {[
         model,
         failedAttempts && `attempt ${failedAttempts.length + 1}`,

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { classNames } from '../text/class-names.ts';
+import './combo-field.css';
 import './finder.css';
 
 /** Something that can be found and chosen. Kind and title tell it from others. */
@@ -42,7 +43,7 @@ export const Finder = <Choice extends Finding>({
   return (
     <>
       <input
-        className="control finder-text"
+        className="control"
         type="text"
         role="combobox"
         aria-label={label}
@@ -68,7 +69,7 @@ export const Finder = <Choice extends Finding>({
             role="option"
             tabIndex={-1}
             aria-selected={index === active}
-            className={classNames('finder-option', index === active && 'finder-active')}
+            className={classNames('combo-option', index === active && 'combo-active')}
             onMouseDown={(event) => {
               event.preventDefault();
               onChoose(choice);
