@@ -7,6 +7,7 @@ import { tokens } from '../../format/tokens.ts';
 import { usd } from '../../format/usd.ts';
 import type { Column } from '../../parts/table/data-table.tsx';
 import { Dot, type Tone } from '../../parts/text/badge.tsx';
+import { toneOfStatus } from '../../parts/text/status-badge.tsx';
 import type { ListedRequest } from './use-requests.ts';
 
 /** A row of the list: a request that has ended, or one that runs. */
@@ -14,11 +15,10 @@ export type RequestRow =
   | { readonly type: 'ended'; readonly request: ListedRequest }
   | { readonly type: 'running'; readonly request: InFlight };
 
-/** The state of a request as a dot. Red is for what failed for good: a provider that is busy is no fault. */
+/** The state of a request as a dot. */
 export const toneOf = (request: RequestSummary): Tone => {
-  if (request.status === 499) return 'plain';
-  if (!hasFailed(request)) return 'ok';
-  return request.status === 429 || request.status === 529 ? 'warn' : 'bad';
+  const broke = request.status < 400 && hasFailed(request);
+  return broke ? 'bad' : toneOfStatus(request.status);
 };
 
 /** The state of a request in a word. */

@@ -1,5 +1,5 @@
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { useAttempt } from '../../state/use-attempt.ts';
 import { Button, IconButton } from '../controls/button.tsx';
 import { classNames } from '../text/class-names.ts';
 import './dialog.css';
@@ -89,16 +89,11 @@ export const FormDialog = ({
   readonly run: () => Promise<void>;
   readonly children: ReactNode;
 }) => {
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, run: attempt } = useAttempt();
   const form = useId();
-  const submit = async (event: FormEvent): Promise<void> => {
+  const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!ready || busy) return;
-    setBusy(true);
-    setError(undefined);
-    await run().catch((caught: unknown) => setError(wordError(caught)));
-    setBusy(false);
+    if (ready && !busy) attempt(run);
   };
   return (
     <Dialog
@@ -114,7 +109,7 @@ export const FormDialog = ({
         </>
       }
     >
-      <form id={form} className="stack" onSubmit={(event) => void submit(event)}>
+      <form id={form} className="stack" onSubmit={submit}>
         {children}
         {error !== undefined && <Notice kind="failed">{error}</Notice>}
       </form>
