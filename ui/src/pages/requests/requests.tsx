@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { count, rate } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { CaptureSwitch } from '../../parts/controls/capture-switch.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
@@ -18,6 +17,7 @@ import { Guide } from '../../shell/guide.tsx';
 import type { PageProps } from '../page.ts';
 import { RequestPane } from '../request/request-pane.tsx';
 import { SessionPane } from '../request/session-pane.tsx';
+import { CaptureSwitch } from './capture-switch.tsx';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar, RequestChips } from './filter-bar.tsx';
 import { listAddress, requestAddress } from './request-address.ts';

@@ -3,12 +3,12 @@ import { type CaptureState, switchCapture } from '../../api/requests/capture.ts'
 import { clearRequests } from '../../api/requests/requests.ts';
 import { bytes } from '../../format/bytes.ts';
 import { count } from '../../format/count.ts';
-import { Button } from './button.tsx';
+import { Button } from '../../parts/controls/button.tsx';
 import './capture-switch.css';
+import { Dialog } from '../../parts/layout/dialog.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
 import { toast } from '../../shell/toast.ts';
 import { useAttempt } from '../../state/use-attempt.ts';
-import { Dialog } from '../layout/dialog.tsx';
-import { Notice } from '../layout/notice.tsx';
 
 /** Turns capturing on or off, in a dialog that explains it. */
 export const CaptureSwitch = ({
