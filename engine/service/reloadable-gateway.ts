@@ -84,7 +84,7 @@ export const openGateway = async (
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     changes.applied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
-    else next.upstreams.closeIdleSockets();
+    else next.upstreams.closeIdleSockets(changedOrigins(before.config, next.config));
     modules?.use(modulesOf(next));
   };
   const store = await ConfigStore.open({
@@ -179,3 +179,11 @@ const oneAtATime =
       end();
     }
   };
+
+/** The origins of the providers that the other configuration doesn't have, or has otherwise. */
+const changedOrigins = ({ providers }: Config, other: Config): ReadonlySet<string> =>
+  new Set(
+    providers
+      .filter((provider) => !other.providers.some((one) => isDeepStrictEqual(one, provider)))
+      .flatMap(({ baseUrl, otherBaseUrls = [] }) => [baseUrl, ...otherBaseUrls].map(({ origin }) => origin)),
+  );

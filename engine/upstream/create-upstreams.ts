@@ -82,7 +82,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   return {
     call: (call) => (call.conversation === undefined ? callOverHttp(call) : callOverSocket(call, call.conversation)),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
-    closeIdleSockets: () => sockets?.dropIdle(),
+    closeIdleSockets: (origins) => sockets?.dropIdle(origins),
     async close() {
       closing = true;
       stopWatching();

@@ -62,8 +62,8 @@ export interface Upstreams {
   readonly call: (call: UpstreamCall) => Observable<UpstreamAnswer>;
   /** The state of the connections to the URL's origin. */
   readonly poolStats: (url: URL) => PoolStats;
-  /** Closes the WebSockets that are idle: what they were opened with may have changed. */
-  readonly closeIdleSockets: () => void;
+  /** Closes the idle WebSockets to these origins: what they were opened with has changed. */
+  readonly closeIdleSockets: (origins: ReadonlySet<string>) => void;
   /**
    * Closes idle connections; resolves when the last call in flight has ended. Later calls are still served, since a request may
    * be routed just before a reload, but their connections aren't kept.

@@ -85,9 +85,9 @@ export class SocketCalls {
     return ending(socketCall);
   }
 
-  /** Closes the idle connections. */
-  dropIdle(): void {
-    this.#pool.dropIdle();
+  /** Closes the idle connections to these origins. */
+  dropIdle(origins: ReadonlySet<string>): void {
+    this.#pool.dropIdle(({ origin }) => origins.has(origin));
   }
 
   /** Resolves when the last response has ended. */

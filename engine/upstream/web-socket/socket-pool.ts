@@ -104,15 +104,15 @@ export class SocketPool {
     for (const connection of [...this.#places.keys()]) connection.wake();
   }
 
-  /** Closes the idle connections. */
-  dropIdle(): void {
-    for (const connection of this.#connectionsAt(() => true)) if (connection.isIdle) connection.close();
+  /** Closes the idle connections to such places. */
+  dropIdle(where: (place: SocketPlace) => boolean): void {
+    for (const connection of this.#connectionsAt(where)) if (connection.isIdle) connection.close();
   }
 
   /** Closes the idle connections, and the others after their responses; resolves when all are closed. */
   close(): Promise<void> {
     this.#isClosed = true;
-    this.dropIdle();
+    this.dropIdle(() => true);
     return new Promise((resolve) => {
       this.#drained = resolve;
       if (this.#places.size === 0) resolve();

@@ -106,6 +106,43 @@ test('a client of a WebSocket and its provider of a WebSocket each send what is 
   t.deepEqual(upstream.complaints, []);
 });
 
+test('a change of the configuration closes the idle connections of the providers that it changes, not those of others', async (t) => {
+  const upstreams = await Promise.all([startSocketUpstream({ script: agent }), startSocketUpstream({ script: agent })]);
+  for (const { close } of upstreams) t.teardown(close);
+  const [kept, other] = upstreams;
+  const config = (apiKey: string, over: object = {}) => ({
+    LOG: false,
+    Providers: [kept, other].map(({ url }, index) => ({
+      name: `p${index}`,
+      baseUrl: `${url}/v1/responses`,
+      apiKey: index === 0 ? 'k' : apiKey,
+      models: ['m'],
+      webSocket: true,
+    })),
+    ...over,
+  });
+  const gateway = await startGateway(config('first'));
+  t.teardown(gateway.stop);
+  const question = { text: 'Rome?', stream: true, tools: ['weather'] };
+  const conversations = ['p0,m', 'p1,m'].map((model) => responsesSdk(gateway.baseUrl, model));
+  const save = async (next: object) => {
+    const answer = await fetch(`${gateway.baseUrl}/api/config`, { method: 'POST', body: JSON.stringify(next) });
+    t.is(answer.status, 200, await answer.text());
+  };
+  for (const conversation of conversations) await conversation.ask(question);
+  await save(config('first', { LOG_LEVEL: 'warn' }));
+  for (const conversation of conversations) await conversation.give(['rain'], question);
+  t.deepEqual([kept.state.upgrades, other.state.upgrades, kept.state.closed], [1, 1, 0]);
+  await save(config('second'));
+  await until(() => other.state.closed === 1);
+  for (const conversation of conversations) await conversation.give(['more rain'], question);
+  t.deepEqual([kept.state.upgrades, other.state.upgrades, kept.state.closed], [1, 2, 0]);
+  t.is(other.requests.at(-1)?.headers.authorization, 'Bearer second');
+  // One that no provider leads to any more.
+  await save({ ...config('second'), Providers: config('second').Providers.slice(1) });
+  await until(() => kept.state.closed === 1);
+});
+
 test('an error event counts as the status that it names: the next key is used, and the graph and a capture show the transport', async (t) => {
   const script: SocketScript = ({ headers }) =>
     headers.authorization === 'Bearer first'
@@ -143,14 +180,6 @@ test('an error event counts as the status that it names: the next key is used, a
   t.regex(graph, /"options":\["webSocket"\]/);
   const seen = await (await fetch(`${gateway.baseUrl}/api/requests/seen`)).text();
   t.regex(seen, /"upgrade":"websocket"/);
-  // A change of the configuration.
-  const config: unknown = await (await fetch(`${gateway.baseUrl}/api/config`)).json();
-  const saved = await fetch(`${gateway.baseUrl}/api/config`, {
-    method: 'POST',
-    body: JSON.stringify(Object.assign({}, config, { LOG: false })),
-  });
-  t.is(saved.status, 200, await saved.text());
-  await until(() => upstream.open.size === 0);
 });
 
 test('a provider whose models are called by another API can not have it', async (t) => {

@@ -78,7 +78,7 @@ test('a conversation has one connection, which gets what is new', async (t) => {
   t.is(upstream.requests[0]?.headers['content-type'], undefined);
   t.is(upstream.state.upgrades, 1);
   t.deepEqual(upstream.complaints, []);
-  upstreams.closeIdleSockets();
+  upstreams.closeIdleSockets(new Set([new URL(upstream.url).origin]));
   await until(() => upstream.state.closed === 1);
   await ask([...turn, messageItem('2', 'answer 2'), user('more'), messageItem('3', 'answer 3'), user('still')]);
   t.is(came().at(-1), 'socket 8', 'a new connection remembers nothing');
