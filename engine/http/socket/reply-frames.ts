@@ -30,7 +30,7 @@ export class ReplyFrames {
    */
   take(part: string | Uint8Array): void {
     if (typeof part !== 'string') {
-      this.#takeBytes(Buffer.from(part.buffer, part.byteOffset, part.length));
+      this.#takeBytes(Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length));
       return;
     }
     if (this.#held.length > 0) {
@@ -63,7 +63,7 @@ export class ReplyFrames {
       this.#keep(chunk);
       return;
     }
-    const whole = chunk.subarray(0, end);
+    const whole = end < chunk.length ? chunk.subarray(0, end) : chunk;
     const records = this.#held.length === 0 ? whole : Buffer.concat([...this.#held, whole]);
     this.#held = [];
     if (records.includes(carriageReturn)) {
