@@ -100,7 +100,6 @@ const forTests: readonly string[] = [
   'engine/operators/decode.ts parseBody',
   'engine/operators/decode.ts parseOutline',
   'engine/operators/pass-records.ts WholeRecords',
-  'engine/operators/rx/stages.ts operate',
   'engine/upstream/connection.ts ContinueFilter',
   'engine/operators/read-events.ts AnswerIds',
   'engine/operators/read-events.ts normalizeEvents',
