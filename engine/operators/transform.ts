@@ -266,7 +266,9 @@ export const requireCompaction = (
   });
 
 const isCompaction = (event: ModelEvent): boolean =>
-  event.type === 'block-start' && event.block.type === 'opaque' && /^compaction/.test(String(event.block.raw.type));
+  event.type === 'block-start' &&
+  event.block.type === 'opaque' &&
+  String(event.block.raw.type).startsWith('compaction');
 
 const withoutCompaction: Fault = {
   kind: 'upstream-garbled',
