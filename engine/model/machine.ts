@@ -31,16 +31,34 @@ export interface Machine<I, O> {
 }
 
 export const machine = <S, I, O>(spec: MachineSpec<S, I, O>): Machine<I, O> => ({
-  start(context) {
-    const state = spec.initial(context);
-    return {
-      step: (input, out) => spec.step(state, input, out),
-      end: (out) => spec.end?.(state, out),
-      settled: () => spec.settled?.(state) ?? false,
-      progress: (out) => spec.progress?.(state, out),
-    };
-  },
+  start: (context) => new SpecRun(spec, spec.initial(context)),
 });
+
+class SpecRun<S, I, O> implements Running<I, O> {
+  readonly #spec: MachineSpec<S, I, O>;
+  readonly #state: S;
+
+  constructor(spec: MachineSpec<S, I, O>, state: S) {
+    this.#spec = spec;
+    this.#state = state;
+  }
+
+  step(input: I, out: O[]): void {
+    this.#spec.step(this.#state, input, out);
+  }
+
+  end(out: O[]): void {
+    this.#spec.end?.(this.#state, out);
+  }
+
+  settled(): boolean {
+    return this.#spec.settled?.(this.#state) ?? false;
+  }
+
+  progress(out: O[]): void {
+    this.#spec.progress?.(this.#state, out);
+  }
+}
 
 /** Composes two machines: the second converts the output of the first. */
 export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Machine<I, O> => ({

@@ -141,7 +141,7 @@ const decodeWhole = (answered: Answered, reply: JsonObject | undefined, bytes: (
 const eventsIn = ({ plan, context }: Answered, body: JsonObject): Batch => {
   try {
     const events = withinStack('upstream-garbled', tooDeep, () => plan.graph.decodeReply.work(body, context));
-    return normalizeEvents(events, new Map());
+    return normalizeEvents(events);
   } catch (error) {
     return toErrorEvent(error);
   }
@@ -168,10 +168,13 @@ export const notJson = (body: Uint8Array, status: number): Fault => {
 /**
  * Corrects events that no client could handle. Each tool call gets a unique id (some upstreams use the tool's name for all), a
  * `tool-call` finish without calls becomes `end`, and counts that aren't whole numbers are dropped. A call without a tool's name
- * becomes an `error`. `ids` holds the ids of the answer's calls so far; those of this batch are added.
+ * becomes an `error`. `ids` holds the ids of the answer's calls so far, if this isn't all of it; those of this batch are added.
  */
-export const normalizeEvents = (batch: Batch, ids: AnswerIds): Batch =>
-  batch.some(mayNeedNormalizing) ? batch.map((event) => normalize(event, ids)) : batch;
+export const normalizeEvents = (batch: Batch, ids?: AnswerIds): Batch => {
+  if (!batch.some(mayNeedNormalizing)) return batch;
+  const known = ids ?? new Map();
+  return batch.map((event) => normalize(event, known));
+};
 
 /**
  * The ids of an answer's calls, each with the next suffix to try for a call of the same id. Keeps the time linear for an answer

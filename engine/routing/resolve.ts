@@ -126,14 +126,17 @@ const explicitly = (
 
 /** The destination that the model asked for names; `undefined` for a bare model. Looked up once per name. */
 const explicitChoice = (text: string, config: Config): Choice | undefined => {
-  const choose = (): Choice | null => {
-    const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
-    return named ? { ...named, scenario: 'explicit', reason: explicitReason(named) } : null;
-  };
-  return (text.length > maxKnownChars ? choose() : explicitChoices(config).remember(text, choose)) ?? undefined;
+  const { known, choose } = explicitChoices(config);
+  return (text.length > maxKnownChars ? choose(text) : known.remember(text, choose)) ?? undefined;
 };
 
-const explicitChoices = memoize((_: Config) => new BoundedMap<string, Choice | null>(maxKnown));
+const explicitChoices = memoize((config: Config) => ({
+  known: new BoundedMap<string, Choice | null>(maxKnown),
+  choose(text: string): Choice | null {
+    const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
+    return named ? { ...named, scenario: 'explicit', reason: explicitReason(named) } : null;
+  },
+}));
 
 const explicitReason = (named: Destination): string => `explicit: the model asked for is ${nameOf(named)}`;
 

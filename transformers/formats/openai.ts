@@ -71,7 +71,7 @@ const azureHosts = ['openai.azure.com', 'cognitiveservices.azure.com', 'services
 const hosts = ['api.openai.com', ...azureHosts];
 
 const isAt = ({ hostname }: URL, names: readonly string[]): boolean =>
-  names.some((host) => hostname === host || hostname.endsWith(`.${host}`));
+  names.some((host) => hostname.endsWith(host) && (hostname === host || hostname.endsWith(`.${host}`)));
 
 const isOwn = (baseUrl: URL): boolean => isAt(baseUrl, hosts);
 const isAzure = (baseUrl: URL): boolean => isAt(baseUrl, azureHosts);

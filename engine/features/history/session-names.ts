@@ -112,16 +112,16 @@ const maxTools = 20;
 export const answeredTools = ({ turns }: ModelRequest): readonly string[] => {
   const last = turns.findLastIndex(({ role }) => role === 'assistant');
   if (last < 0) return none;
-  const results = new Set(
-    turns
-      .slice(last + 1)
-      .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.id] : []))),
-  );
-  if (results.size === 0) return none;
+  let results: Set<string> | undefined;
+  for (let at = last + 1; at < turns.length; at += 1) {
+    for (const part of turns[at]?.parts ?? [])
+      if (part.type === 'tool-result') results = (results ?? new Set()).add(part.id);
+  }
+  if (!results) return none;
   const names: string[] = [];
   for (let at = last; at >= 0 && turns[at]?.role === 'assistant'; at -= 1) {
     const parts = turns[at]?.parts ?? [];
-    const called = parts.flatMap((part) => (part.type === 'tool-call' && results.has(part.id) ? [part.name] : []));
+    const called = parts.flatMap((part) => (part.type === 'tool-call' && results?.has(part.id) ? [part.name] : []));
     names.unshift(...called);
   }
   return names.slice(0, maxTools);

@@ -67,8 +67,10 @@ export class TaggedText {
     this.#space = '';
   }
 
+  /** Whether no tag begins here. */
   #isPlain(start: string): boolean {
     const rest = start.trimStart();
+    if (rest !== '' && !rest.startsWith('<')) return true;
     return !this.#tags.some((name) => rest.startsWith(`<${name}>`) || `<${name}>`.startsWith(rest));
   }
 
@@ -76,6 +78,12 @@ export class TaggedText {
   #readStart(text: string): string {
     const rest = text.trimStart();
     if (this.#position === 'start') this.#space += text.slice(0, text.length - rest.length);
+    if (this.#isPlain(rest)) {
+      const space = this.#space;
+      this.#position = 'text';
+      this.#space = '';
+      return space + rest;
+    }
     const tag = this.#tags.find((name) => rest.startsWith(`<${name}>`));
     if (tag !== undefined) {
       this.#close = `</${tag}>`;
@@ -84,14 +92,8 @@ export class TaggedText {
       this.#hasThinking = false;
       return rest.slice(tag.length + 2);
     }
-    if (this.#tags.some((name) => `<${name}>`.startsWith(rest))) {
-      this.#held = rest;
-      return '';
-    }
-    const space = this.#space;
-    this.#position = 'text';
-    this.#space = '';
-    return space + rest;
+    this.#held = rest;
+    return '';
   }
 
   #readThinking(text: string): string {

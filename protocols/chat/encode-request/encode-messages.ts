@@ -152,10 +152,6 @@ const addFollowing = (
   const merges = context.dialect.systemPlace === 'first';
   /** The user message to which the next turn may be added. */
   let open: UserMessage | undefined;
-  const close = (): void => {
-    if (open) addUser(open, context, messages);
-    open = undefined;
-  };
   if (media.length > 0) open = { role: 'user', content: encodeParts(media, context), at: undefined, from: [] };
   for (const [index, turn] of turns.entries()) {
     const content = encodeParts(rest?.[index] ?? turn.parts, context);
@@ -170,11 +166,11 @@ const addFollowing = (
       for (const part of content) open.content.push(part);
       open.from.push(turn);
     } else {
-      close();
+      if (open) addUser(open, context, messages);
       open = { role, content, at: turn.at, from: [turn] };
     }
   }
-  close();
+  if (open) addUser(open, context, messages);
 };
 
 const nothingAdded: Results = { rest: undefined, media: [] };

@@ -146,9 +146,10 @@ const instructions = (parts: Turn['parts']): Turn['parts'] => {
 /** The texts of the leading system messages. */
 const leadingInstructions = (turns: readonly Turn[]): readonly (readonly TextPart[])[] => {
   const leading: (readonly TextPart[])[] = [];
-  for (const turn of turns) {
-    const texts = turn.parts.filter((part) => part.type === 'text');
-    if (turn.role !== 'system' || texts.length < turn.parts.length) break;
+  for (const { role, parts } of turns) {
+    if (role !== 'system') break;
+    const texts = parts.filter((part) => part.type === 'text');
+    if (texts.length < parts.length) break;
     leading.push(texts);
   }
   return leading;
