@@ -151,8 +151,9 @@ const valuesOf = (headers: HeaderList, name: string): readonly string[] => {
   let values: string[] | undefined;
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] !== name) continue;
-    values ??= [];
-    values.push(headers[at + 1] ?? '');
+    const value = headers[at + 1] ?? '';
+    if (values) values.push(value);
+    else values = [value];
   }
   return values ?? noValues;
 };

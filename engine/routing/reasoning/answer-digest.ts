@@ -8,7 +8,8 @@ const waitingChars = 16 << 10;
  * white space at its ends, so neither changes it.
  */
 export class AnswerDigest {
-  readonly #all = createHash('sha256');
+  /** Created when it is first needed: only an answer with reasoning is digested, and a long one. */
+  #started: Hash | undefined;
   /** Without the white space that the text ends with so far; absent if it ends with none. */
   #trimmed: Hash | undefined;
   #waiting: string[] = [];
@@ -24,6 +25,11 @@ export class AnswerDigest {
   end(): string {
     this.#digest();
     return (this.#trimmed ?? this.#all).digest('base64url');
+  }
+
+  get #all(): Hash {
+    this.#started ??= createHash('sha256');
+    return this.#started;
   }
 
   #digest(): void {
