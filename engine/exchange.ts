@@ -1,7 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Config } from './config/config.ts';
 import type { Destination } from './config/sections/destination.ts';
-import type { HttpRequest } from './http/endpoint.ts';
 import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
@@ -35,8 +34,18 @@ export interface RequestAdmission {
 }
 
 /** The client's request as it came in. One that no client sent lacks what only a listener has. */
-export type Incoming = Pick<HttpRequest, 'id' | 'startedAtMs' | 'body' | 'header' | 'backpressure'> &
-  Partial<Pick<HttpRequest, 'path' | 'namedClient' | 'answerMemory' | 'holdBody' | 'onInterrupted'>>;
+interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backpressure'> {
+  readonly path?: string;
+  /** The client whose own key it carries. */
+  readonly namedClient?: string | undefined;
+  /** A header by lower-case name. */
+  readonly header: (name: string) => string | undefined;
+  readonly answerMemory?: MemoryClaim;
+  /** Called when only the values parsed from the body are still held. */
+  readonly holdBody?: (use: 'values') => void;
+  /** Calls `handler` when the client must get the end of its answer at once. */
+  readonly onInterrupted?: (handler: (fault: Fault) => void) => void;
+}
 
 /** What a request brings, and who watches it. */
 interface ExchangeStart {

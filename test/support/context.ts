@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Incoming } from '../../engine/exchange.ts';
+import type { Exchange } from '../../engine/exchange.ts';
 import type { ReplyContext } from '../../engine/model/context.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
@@ -24,7 +24,7 @@ export const replyContext = (over: Partial<ReplyContext> = {}): ReplyContext => 
 });
 
 /** A request with this body that came over no listener. */
-export const incomingOf = (body: object | Uint8Array): Incoming => ({
+export const incomingOf = (body: object | Uint8Array): Exchange['incoming'] => ({
   id: 'req_1',
   startedAtMs: 0,
   body: body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body)),
