@@ -9,6 +9,7 @@ import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
+import type { RecordCutter } from './model/wire/sse.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
@@ -219,6 +220,8 @@ export interface Answered extends Ready {
     readonly body: Observable<Uint8Array>;
     /** The body is a stream of SSE records. */
     readonly streamed: boolean;
+    /** Finds where a stream's records end; `boundReply` feeds it each chunk. */
+    readonly cutter: RecordCutter;
     /** The rest of the body doesn't matter: unsubscribing then reads it to its end, to keep the connection. */
     readonly drain: () => void;
   };

@@ -91,10 +91,10 @@ export interface ClientProtocol {
   /** How a stream of this protocol ends. */
   readonly ends: StreamEnds;
   /**
-   * Recognizes a record that holds only the usage, which a relayed stream has because the gateway asks for it. Its `marker` occurs in
-   * every such record. Absent: usage has no record of its own.
+   * Recognizes a record that holds only the usage, which a relayed stream has because the gateway asks for it. Absent: usage has no
+   * record of its own.
    */
-  readonly usageRecord?: { readonly marker: RegExp; readonly matches: (record: SseRecord) => boolean };
+  readonly isUsageRecord?: (record: SseRecord) => boolean;
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
   /** How clients send requests over a WebSocket connection. Absent: the protocol has no such form. */
@@ -124,7 +124,7 @@ export interface PassedRecords {
 
 /** How to recognize the end of a stream. */
 export interface StreamEnds {
-  /** Matches in every record that `read` recognizes, so that the others needn't be decoded. */
+  /** Matches in every record that `read` recognizes or that has usage, so that the others needn't be decoded. */
   readonly marker: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
@@ -179,16 +179,30 @@ export interface UpstreamProtocol {
    */
   readonly mayReason?: (body: JsonObject) => boolean;
   /**
-   * The usage of a whole reply that surely is one, as nearly all are; `undefined` if it has another form, may hold a failure, or, with
-   * `mayReason`, reasoning. Saves passed-through answers their decoding. Absent: all are decoded.
+   * The usage in a record of a stream, in a whole reply, or in a reply's end as `plainReply` describes it; `undefined` if there is
+   * none. Absent: answers never pass through.
    */
-  readonly plainUsage?: (body: JsonObject, mayReason: boolean) => Usage | undefined;
+  readonly usageIn?: (body: JsonObject) => Usage | undefined;
+  /** How to recognize nearly all whole replies, which saves passed-through ones their decoding. Absent: all are decoded. */
+  readonly plainReply?: PlainReply;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */
   readonly refusesReasoning?: (fault: Fault) => boolean;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
+}
+
+/** Whole replies of the usual form: their usage is their member `usage`, behind the content. */
+export interface PlainReply {
+  /** Matches the name of any member that `usageIn` reads, with its quotes; in the usual reply, nothing before these. */
+  readonly end: RegExp;
+  /** Matches shortly before them in a complete answer. */
+  readonly finish: RegExp;
+  /** Matches in every reply that reports a failure. */
+  readonly failure: RegExp;
+  /** Matches in every reply that holds reasoning, or a call that may. */
+  readonly reasoning: RegExp;
 }
 
 /** Headers of a request or reply, by lower-case name. */

@@ -4,7 +4,6 @@ import type { Answered } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
-import { RecordCutter } from '../model/wire/sse.ts';
 import { inStep } from '../runtime/loop-watch.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
@@ -123,7 +122,7 @@ export const boundReply =
     replyBytes,
   }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
   (answered) => {
-    const record = answered.answer.streamed ? new RecordCutter() : undefined;
+    const record = answered.answer.streamed ? answered.answer.cutter : undefined;
     const collected = isCollected(answered);
     const held = new HeldAnswer(
       answered.answerMemory,

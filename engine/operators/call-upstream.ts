@@ -13,6 +13,7 @@ import { adaptToModel, lowerOutput } from '../model/models/adapt-to-model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
+import { RecordCutter } from '../model/wire/sse.ts';
 import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -208,7 +209,7 @@ const accept = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () 
     request.compaction && !request.compaction.byPath
       ? answer.body.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
       : answer.body;
-  return fill(ready, { passThrough, answer: { status, headers, streamed, body, drain } });
+  return fill(ready, { passThrough, answer: { status, headers, streamed, cutter: new RecordCutter(), body, drain } });
 };
 
 /**

@@ -2,20 +2,20 @@ import { Buffer } from 'node:buffer';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
-import { type ModelEvent, mergeUsage, plausibleUsage, type Usage } from '../model/event.ts';
+import type { ModelEvent, Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { type JsonObject, openBrace, openBracket, writeJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { readSseRecords } from '../model/wire/sse.ts';
+import { bufferOf, readSseRecords } from '../model/wire/sse.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { RecordForwarder, StreamTail } from './pass-records.ts';
-import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
+import { RecordForwarder } from './pass-records.ts';
+import { AnswerEnd, addUsage, maxReadBytes, notJson, plainEnd, readUsage, replyIn } from './read-events.ts';
 import { collectedBytes, type StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
@@ -41,46 +41,36 @@ const inspectStream =
     const records = new RecordForwarder(answered, (record) => faultIn(answered, record));
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
-    const kept = new HeadAndTail();
-    const held = new HeldAnswer(answered.answerMemory);
     // Set by an earlier attempt.
     progress.keepAlive = undefined;
     const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
       const passing = bytes && start.take(bytes);
       if (!passing) return undefined;
       reasoning?.next(passing);
-      kept.add(passing);
-      held.keep(kept.tail.size);
       if (client.encodeProgress && passing.includes(dataField)) {
         progress.passed = { first: progress.passed?.first ?? passing, last: passing };
       }
       return { type: 'data', data: passing };
     };
-    /** Usage that is withheld counts, too. It comes before the bytes, which may hold the terminal record. */
-    const passAll = (bytes: Buffer | undefined): ReplyPart | undefined => {
-      for (const record of records.takeWithheld()) kept.add(record);
-      return pass(bytes);
-    };
     return {
       next(chunk) {
         nameStep(relayStep);
         observer.chunk();
-        const part = passAll(records.take(chunk));
+        const part = pass(records.take(bufferOf(chunk)));
         ending.reached(records.state);
         return part;
       },
       end() {
         nameStep(relayStep);
-        const part = passAll(records.close());
+        const part = pass(records.close());
         reasoning?.complete();
         return part;
       },
-      failed: (error) => passAll(records.close(error)),
+      failed: (error) => pass(records.close(error)),
       finalize() {
         ending.finalize();
         reasoning?.finalize();
-        held.keep(0);
-        observer.counted(readableUsage(answered, kept));
+        observer.counted(start.passed ? records.usage : {});
       },
     };
   };
@@ -115,9 +105,6 @@ const inspectWhole =
     };
   };
 
-/** Replies of more bytes than this aren't decoded for their usage and reasoning, unless they may hold an error. */
-const maxReadBytes = 4 * 1024 * 1024;
-
 /** What a whole reply says. */
 interface WholeReading {
   readonly usage: Usage;
@@ -128,20 +115,22 @@ interface WholeReading {
 /** Reads a whole reply; caches its reasoning. Throws the fault of an error in its place, or of what isn't a reply. */
 const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): WholeReading => {
   const { plan, context, clientBody, answer, call } = answered;
+  const { upstream } = plan;
   if (bytes.length > maxReadBytes && looksWhole(bytes) && !bytes.includes('"error"')) return { usage: {} };
+  const { compaction } = context.request;
+  const mayReason = compaction !== undefined || (upstream.mayReason?.(clientBody) ?? false);
+  const end = compaction || !upstream.plainReply ? undefined : plainEnd(bytes, upstream.plainReply, mayReason);
+  if (end) return { usage: addUsage(upstream, end) };
   const body = replyIn(bytes);
   const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
   const list = isList ? body : undefined;
-  const mayReason = context.request.compaction !== undefined || (plan.upstream.mayReason?.(clientBody) ?? false);
-  const plain = body && plan.upstream.plainUsage?.(body, mayReason);
-  if (plain) return { usage: mergeUsage({}, plausibleUsage(plain)), list };
   const events = body
-    ? plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
+    ? upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
     : [{ type: 'error', fault: notJson(bytes, answer.status) } as const];
   const error = events.find((event) => event.type === 'error');
   if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
   if (mayReason) watchOf(answered, cache).read(events);
-  return { usage: usageOf(events), list };
+  return { usage: events.reduce<Usage>((usage, event) => readUsage(event, usage), {}), list };
 };
 
 /** Begins and ends with braces. */
@@ -154,7 +143,7 @@ const maxHeldBytes = 64 * 1024;
 class StreamStart {
   readonly #answered: Answered;
   #decoder: StreamDecoder | undefined;
-  #passed = false;
+  passed = false;
   #held: Buffer[] = [];
   #length = 0;
 
@@ -167,9 +156,9 @@ class StreamStart {
    * until it arrives. Throws if the event is an error.
    */
   take(chunk: Buffer): Buffer | undefined {
-    if (this.#passed) return chunk;
+    if (this.passed) return chunk;
     if (this.#length === 0 && isPlain(chunk, this.#answered.plan.upstream.contentMarker)) {
-      this.#passed = true;
+      this.passed = true;
       return chunk;
     }
     this.#held.push(chunk);
@@ -180,7 +169,7 @@ class StreamStart {
     if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, this.#answered.call.headers));
     if (events.length === 0 && this.#length <= maxHeldBytes) return undefined;
     const held = Buffer.concat(this.#held);
-    this.#passed = true;
+    this.passed = true;
     this.#held = [];
     this.#decoder = undefined;
     return held;
@@ -290,59 +279,6 @@ export class MarkedReader {
     this.#reading?.complete();
   }
 }
-
-/** Bytes kept of a stream's start, where some vendors report prompt tokens, and of its end, where all report the answer's. */
-const headBytes = 8 * 1024;
-const tailBytes = 2 * 1024;
-
-/** The start and the end of a stream. */
-class HeadAndTail {
-  readonly tail = new StreamTail(tailBytes, maxReadBytes);
-  readonly #head: Uint8Array[] = [];
-  #headLength = 0;
-
-  add(chunk: Uint8Array): void {
-    if (this.#headLength < headBytes) {
-      this.#head.push(chunk);
-      this.#headLength += chunk.length;
-    }
-    this.tail.add(chunk);
-  }
-
-  get head(): Uint8Array {
-    return Buffer.concat(this.#head);
-  }
-}
-
-/** The stream's usage; empty if a record is nested too deeply to be decoded. */
-const readableUsage = (answered: Answered, kept: HeadAndTail): Usage => {
-  try {
-    return streamUsage(answered, kept);
-  } catch {
-    return {};
-  }
-};
-
-/**
- * Where the middle is missing, the tail is decoded right after the first record. A machine may give up at such a gap, so records
- * are left out until it doesn't.
- */
-const streamUsage = ({ plan, context }: Answered, { head, tail }: HeadAndTail): Usage => {
-  const own = withOwnLosses(context, plan.format.name);
-  const recordsIn = (bytes: Uint8Array) => runWhole(readSseRecords, own, [bytes]);
-  const eventsIn = (records: readonly SseRecord[]) => runWhole(plan.upstream.decodeStream, own, records);
-  if (!tail.cut) return usageOf(eventsIn(recordsIn(tail.bytes)));
-  const start = recordsIn(head);
-  const last = recordsIn(tail.bytes);
-  for (let from = 0; from < last.length; from += 1) {
-    const events = eventsIn([...start.slice(0, 1), ...last.slice(from)]);
-    if (events.at(-1)?.type === 'message-stop') return mergeUsage(usageOf(eventsIn(start)), usageOf(events));
-  }
-  return usageOf(eventsIn(start));
-};
-
-const usageOf = (events: readonly ModelEvent[]): Usage =>
-  events.reduce<Usage>((usage, event) => readUsage(event, usage), {});
 
 /** Losses of this side read are not reported: the client receives the original bytes. */
 export const withOwnLosses = (context: ReplyContext, step: string): ReplyContext => ({

@@ -1,124 +1,133 @@
 import { Buffer } from 'node:buffer';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
+import type { Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
-import { parseJson } from '../model/json/json.ts';
+import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
-import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
+import type {
+  ClientProtocol,
+  PassedRecords,
+  SseRecord,
+  StreamEnd,
+  StreamEnds,
+  UpstreamProtocol,
+} from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { RecordCutter, readSseRecords, recordEnds, recordStart } from '../model/wire/sse.ts';
-import type { EndState } from './read-events.ts';
+import { type RecordCutter, readSseRecords, recordEnds } from '../model/wire/sse.ts';
+import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
 const maxHeldBytes = 1024 * 1024;
 
 /** Holds the bytes of a stream's incomplete record, up to a bound. */
 export class WholeRecords {
+  readonly #cutter: RecordCutter;
   readonly #maxHeld: number;
-  readonly #cutter = new RecordCutter();
   #held: Buffer[] = [];
   /** Part of the current record has passed, since it is too long to be held. */
   isLong = false;
 
-  constructor(maxHeld: number = maxHeldBytes) {
+  /** `cutter` has taken what `take` gets, as far as there are records in it. */
+  constructor(cutter: RecordCutter, maxHeld: number = maxHeldBytes) {
+    this.#cutter = cutter;
     this.#maxHeld = maxHeld;
   }
 
   /** The bytes that may pass now: complete records, or a piece of a long one. `undefined` if there are none. */
-  take(chunk: Uint8Array): Buffer | undefined {
-    if (chunk.length === 0) return undefined;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const end = this.#cutter.take(bytes);
+  take(bytes: Buffer): Buffer | undefined {
+    if (bytes.length === 0) return undefined;
+    const end = this.#cutter.endIn(bytes);
     if (end >= 0) {
-      const whole = this.#join(bytes.subarray(0, end));
       this.isLong = false;
-      this.#held = end < bytes.length ? [bytes.subarray(end)] : [];
+      const whole = this.#join(end < bytes.length ? bytes.subarray(0, end) : bytes);
+      if (end < bytes.length) this.#held.push(bytes.subarray(end));
       return whole;
     }
     if (this.isLong) return bytes;
     this.#held.push(bytes);
     if (this.#cutter.pendingBytes <= this.#maxHeld) return undefined;
-    const { held } = this;
     this.isLong = true;
-    this.#held = [];
-    return held;
+    return this.takeHeld();
   }
 
   /** The bytes of the incomplete record. */
-  get held(): Buffer {
-    return Buffer.concat(this.#held);
+  takeHeld(): Buffer {
+    return this.#join(noBytes);
   }
 
-  /** The long record lacks only its empty line, as it seems. */
-  get looksWhole(): boolean {
-    return this.#cutter.looksWhole;
-  }
-
+  /** What is held and these bytes. Nothing is held then. */
   #join(bytes: Buffer): Buffer {
-    return this.#held.length === 0 ? bytes : Buffer.concat([...this.#held, bytes]);
+    if (this.#held.length === 0) return bytes;
+    const all = Buffer.concat([...this.#held, bytes]);
+    this.#held = [];
+    return all;
   }
 }
 
 /**
- * Forwards a stream in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
- * final empty line is missing: that is added, since clients would drop the record. A finished answer without its terminal record
- * gets one.
+ * Forwards a stream in whole records, unchanged, up to the terminal record, and sums up its usage. An incomplete record is dropped,
+ * unless only its final empty line is missing: that is added, since clients would drop the record. A finished answer without its
+ * terminal record gets one.
  */
 export class RecordForwarder {
   state: EndState = 'open';
-  readonly #records = new WholeRecords();
+  /** What the records so far report. */
+  usage: Usage = {};
+  readonly #cutter: RecordCutter;
+  readonly #records: WholeRecords;
   readonly #ends: StreamEnds;
+  readonly #upstream: UpstreamProtocol;
   readonly #context: ReplyContext;
   readonly #progress: ReplyProgress;
-  /** The long record that is passing in pieces is the terminal one. */
+  /** A record has been read. The first always is: it may have what counts for the cost. */
+  #begun = false;
+  /** What has passed of the record that is passing in pieces; empty if it is too long to be read. */
+  #long: Buffer[] | undefined;
+  /** It is the terminal one. */
   #longIsTerminal = false;
   /** The record that reported the answer's failure, which the protocol's terminal error must follow. */
   #failure: SseRecord | undefined;
   readonly #faultIn: (record: SseRecord) => Fault;
-  readonly #unasked: ClientProtocol['usageRecord'];
-  #withheld: Buffer[] = [];
+  /** Recognizes the usage that the client didn't ask for. */
+  readonly #isUnasked: ClientProtocol['isUsageRecord'];
   /** What came after a failure: it passes before the terminal record. Without that, the protocol's own follows the failure at once. */
   #late: LateRecords | undefined;
 
   /** `faultIn` reads the fault in a record that reports a failure. */
-  constructor(
-    { client, context, progress, request }: Pick<Answered, 'client' | 'context' | 'progress' | 'request'>,
-    faultIn: (record: SseRecord) => Fault,
-  ) {
+  constructor({ client, context, progress, request, plan, answer }: Answered, faultIn: (record: SseRecord) => Fault) {
+    this.#cutter = answer.cutter;
+    this.#records = new WholeRecords(answer.cutter);
     this.#ends = client.ends;
+    this.#upstream = plan.upstream;
     this.#context = context;
     this.#progress = progress;
     this.#faultIn = faultIn;
-    this.#unasked = request.streamUsage === true ? undefined : client.usageRecord;
-  }
-
-  /** The records with usage that the client didn't ask for, since the last call. */
-  takeWithheld(): readonly Buffer[] {
-    if (this.#withheld.length === 0) return none;
-    const withheld = this.#withheld;
-    this.#withheld = [];
-    return withheld;
+    this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
   /** The bytes that may pass now; `undefined` if there are none. */
-  take(chunk: Uint8Array): Buffer | undefined {
-    const wasLong = this.#records.isLong;
+  take(chunk: Buffer): Buffer | undefined {
     const bytes = this.#records.take(chunk);
     const { isLong } = this.#records;
     this.#progress.betweenRecords = !isLong;
     if (bytes === undefined) return undefined;
     if (isLong) {
-      if (!wasLong) this.#longIsTerminal = this.#read(bytes)?.meaning === 'end';
+      if (!this.#long) this.#longIsTerminal = this.#read(bytes)?.meaning === 'end';
+      this.#long ??= [];
+      if (this.#cutter.pendingBytes <= maxReadBytes) this.#long.push(bytes);
+      else this.#long = [];
       return bytes;
     }
-    if (this.#longIsTerminal) {
-      this.state = 'ended';
+    if (this.#long) {
       const [end] = recordEnds(bytes);
-      return bytes.subarray(0, end);
+      this.#readLong(bytes.subarray(0, end));
+      if (this.#longIsTerminal) {
+        this.state = 'ended';
+        return bytes.subarray(0, end);
+      }
     }
-    const text = bytes.toString('latin1');
-    const isPlain = !this.#failure && !this.#ends.marker.test(text) && !this.#unasked?.marker.test(text);
-    return isPlain ? bytes : this.#upToEnd(bytes);
+    return this.#failure || this.#mayTell(bytes) ? this.#upToEnd(bytes) : bytes;
   }
 
   /**
@@ -131,7 +140,8 @@ export class RecordForwarder {
     let from = 0;
     for (const to of recordEnds(bytes)) {
       if (this.state === 'ended') break;
-      const read = this.#read(bytes.subarray(from, to));
+      const record = bytes.subarray(from, to);
+      const read = this.#mayTell(record) ? this.#read(record) : undefined;
       if (read?.meaning === 'fault') {
         this.state = 'ended';
         this.#failure = read.record;
@@ -140,11 +150,10 @@ export class RecordForwarder {
       if (this.#failure && read?.meaning !== 'end') {
         kept.push(bytes.subarray(start, from));
         this.#late ??= new LateRecords();
-        this.#late.add(bytes.subarray(from, to));
+        this.#late.add(record);
         start = to;
-      } else if (read && this.#unasked?.matches(read.record)) {
+      } else if (read && this.#isUnasked?.(read.record)) {
         kept.push(bytes.subarray(start, from));
-        this.#withheld.push(bytes.subarray(from, to));
         start = to;
       } else if (read?.meaning === 'end') {
         this.state = 'ended';
@@ -166,7 +175,23 @@ export class RecordForwarder {
 
   #read(bytes: Buffer): { readonly record: SseRecord; readonly meaning: StreamEnd | undefined } | undefined {
     const record = runWhole(readSseRecords, this.#context, [bytes]).at(-1);
-    return record && { record, meaning: this.#ends.read(record) };
+    if (!record) return undefined;
+    const body = parseJson(record.data);
+    if (isJsonObject(body)) this.usage = addUsage(this.#upstream, body, this.usage);
+    this.#begun = true;
+    return { record, meaning: this.#ends.read(record) };
+  }
+
+  /** Whether records may report an end or usage. */
+  #mayTell(bytes: Buffer): boolean {
+    return !this.#begun || this.#ends.marker.test(bytes.toString('latin1'));
+  }
+
+  /** Reads the usage of the long record that ends with these bytes. */
+  #readLong(last: Buffer): void {
+    const record = Buffer.concat([...(this.#long ?? []), last]);
+    this.#long = undefined;
+    if (this.#mayTell(record)) this.#read(record);
   }
 
   /**
@@ -176,15 +201,14 @@ export class RecordForwarder {
   close(error?: unknown): Buffer | undefined {
     if (this.state === 'ended' && !this.#failure) return undefined;
     const fault = this.#failure ? new FaultError(this.#faultIn(this.#failure)) : (error ?? new FaultError(cutOff));
-    if (this.#records.isLong) {
-      if (this.#longIsTerminal && this.#records.looksWhole) return emptyLine;
+    if (this.#long) {
+      this.#readLong(emptyLine);
+      if (this.#longIsTerminal && this.#cutter.looksWhole) return emptyLine;
       throw fault;
     }
-    const { held } = this.#records;
+    const held = this.#records.takeHeld();
     const read = held.length > 0 ? this.#read(held) : undefined;
-    const isUnasked = read !== undefined && this.#unasked?.matches(read.record) === true;
-    if (isUnasked) this.#withheld.push(Buffer.concat([held, emptyLine]));
-    const last = isUnasked ? undefined : read;
+    const last = read && !this.#isUnasked?.(read.record) ? read : undefined;
     const whole = last && hasWholeData(last.record) ? last : undefined;
     if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
       throw new FaultError(this.#faultIn(whole.record));
@@ -210,9 +234,8 @@ class LateRecords {
   }
 }
 
+const noBytes = Buffer.alloc(0);
 const emptyLine = Buffer.from('\n\n');
-
-const none: readonly Buffer[] = [];
 
 const hasWholeData = ({ data }: SseRecord): boolean => data.trim() === '[DONE]' || parseJson(data) !== undefined;
 
@@ -221,67 +244,3 @@ export const passedRecords = ({ passed }: ReplyProgress): PassedRecords | undefi
   passed && { first: textOf(passed.first), last: textOf(passed.last) };
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-
-/**
- * Keeps the end of a stream of records: a minimum of bytes and the last few records whole. Copies chunks, since retained ones
- * would burden the garbage collector. Looks for record ends only when the buffer is full.
- */
-export class StreamTail {
-  readonly #minBytes: number;
-  readonly #maxBytes: number;
-  readonly #overflow: (tail: StreamTail) => void;
-  #buffer = Buffer.alloc(0);
-  #length = 0;
-  /** The start of the stream was dropped. */
-  cut = false;
-
-  /** `maxBytes` bounds what is kept of long records; `overflow` is called before one of them is cut. */
-  constructor(minBytes: number, maxBytes: number, overflow: (tail: StreamTail) => void = () => {}) {
-    this.#minBytes = minBytes;
-    this.#maxBytes = maxBytes;
-    this.#overflow = overflow;
-  }
-
-  add(chunk: Uint8Array): void {
-    if (this.#length + chunk.length > this.#buffer.length) this.#makeSpace(chunk.length);
-    this.#buffer.set(chunk, this.#length);
-    this.#length += chunk.length;
-  }
-
-  /** The kept bytes. Valid until the next `add`. */
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  /** What it takes of memory, in bytes. */
-  get size(): number {
-    return this.#buffer.length;
-  }
-
-  /** Leaves half of the buffer free, so that each byte is moved only a few times. */
-  #makeSpace(bytes: number): void {
-    const kept = this.#keptFrom();
-    const { bytes: all } = this;
-    const needed = 2 * (all.length - kept + bytes);
-    const buffer = needed > this.#buffer.length ? Buffer.allocUnsafeSlow(Math.max(needed, minBuffer)) : this.#buffer;
-    all.copy(buffer, 0, kept);
-    this.#buffer = buffer;
-    this.#length = all.length - kept;
-    if (kept > 0) this.cut = true;
-  }
-
-  #keptFrom(): number {
-    const { bytes: all } = this;
-    const spare = all.length - this.#minBytes;
-    if (spare <= 0) return 0;
-    let from = all.length;
-    for (let records = 0; records < wholeRecords && from > 0; records += 1) from = recordStart(all, from);
-    if (from > 0 || all.length <= this.#maxBytes) return Math.min(from, spare);
-    this.#overflow(this);
-    return spare;
-  }
-}
-
-const minBuffer = 4 * 1024;
-/** The last record may be followed by a `[DONE]` mark and a comment. */
-const wholeRecords = 4;

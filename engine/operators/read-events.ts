@@ -14,6 +14,7 @@ import {
 import { type Fault, FaultError } from '../model/fault.ts';
 import {
   isJsonObject,
+  isJsonSpace,
   type Json,
   type JsonObject,
   openBrace,
@@ -22,8 +23,10 @@ import {
   withinStack,
 } from '../model/json/json.ts';
 import { readJsonInPieces } from '../model/json/long-texts.ts';
+import { membersFrom } from '../model/json/members.ts';
 import { Losses } from '../model/loss.ts';
 import { chain } from '../model/machine.ts';
+import type { PlainReply, UpstreamProtocol } from '../model/protocol.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
@@ -68,6 +71,29 @@ export const readUsage = (event: ModelEvent, known: Usage): Usage =>
   (event.type === 'message-start' || event.type === 'message-stop') && event.usage
     ? mergeUsage(known, plausibleUsage(event.usage))
     : known;
+
+/** `known`, updated with the usage in a record or reply that passes through. */
+export const addUsage = ({ usageIn }: UpstreamProtocol, body: JsonObject, known: Usage = {}): Usage =>
+  mergeUsage(known, plausibleUsage(usageIn?.(body) ?? {}));
+
+/** Records and replies of more bytes than this aren't decoded for their usage. */
+export const maxReadBytes = 4 * 1024 * 1024;
+
+/** In how many of a reply's last bytes its usage is, and in how many before that the reason why it ended. */
+const maxEndBytes = 4 * 1024;
+const finishBytes = 256;
+
+/** The end of a whole reply of the usual form, which has its usage; `undefined` for any other reply, and for one with reasoning. */
+export const plainEnd = (bytes: Buffer, plain: PlainReply, mayReason: boolean): JsonObject | undefined => {
+  if (bytes.find((byte) => !isJsonSpace(byte)) !== openBrace) return undefined;
+  const text = bytes.toString('latin1');
+  const from = text.search(plain.end);
+  if (from < 0 || text.length - from > maxEndBytes) return undefined;
+  if (!plain.finish.test(text.slice(Math.max(0, from - finishBytes), from)) || plain.failure.test(text))
+    return undefined;
+  const end = mayReason && plain.reasoning.test(text) ? undefined : membersFrom(bytes, from);
+  return isJsonObject(end?.usage) ? end : undefined;
+};
 
 const readStream = (answered: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
   const { plan, context } = answered;

@@ -7,8 +7,7 @@ import { type KnownModels, traitsByModel } from '../../engine/model/transformer.
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
-import { decodeStream, isFailure, isUsageRecord, readEnd } from './decode-reply/decode-stream.ts';
-import { plainUsage } from './decode-reply/plain-usage.ts';
+import { decodeStream, isFailure, isUsageRecord, readEnd, usageIn } from './decode-reply/decode-stream.ts';
 import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request/decode-request.ts';
 import { type ChatDialect, searchModels } from './dialect.ts';
 import { encodeBreak, encodeFault } from './encode-fault.ts';
@@ -43,12 +42,12 @@ export const chatClient: ClientProtocol = {
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   ends: {
-    marker: /\[DONE\]|"error"|"finish_reason": ?"|"(?:base_resp|code)":/,
+    marker: /\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{)/,
     read: readEnd,
     isFailure,
     terminal: 'data: [DONE]\n\n',
   },
-  usageRecord: { marker: /"choices":\s{0,9}\[\s{0,9}\]/, matches: isUsageRecord },
+  isUsageRecord,
 };
 
 const acceptsVerbatim =
@@ -86,7 +85,16 @@ export const chatUpstream = (
     contentMarker: '"choices"',
     reasoningMarker: '"reasoning',
     mayReason: () => newest.reasoningHistory !== undefined,
-    plainUsage,
+    usageIn,
+    plainReply: {
+      end: /"(?:usage|service_tier)":/,
+      finish: /"finish_reason": ?"(?:stop|length|tool_calls)"/,
+      failure: /"(?:error|network_error|base_resp|insufficient_system_resource|model_context_window_exceeded)"/,
+      // It has its own members, or is in those of calls, in parts of the content, or in tags at the text's beginning, where white space
+      // may precede them. The bytes are the first ones of white space in UTF-8.
+      reasoning:
+        /"(?:(?:reasoning(?:_content|_text|_details)?|thinking)"(?!: ?(?:null|""))|function"|custom"|content"(?!: ?(?:null|"[^\s<\\\xc2\xe1-\xe3\xef])))/,
+    },
   };
 };
 

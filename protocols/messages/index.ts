@@ -7,7 +7,6 @@ import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream, reportedError } from './decode-reply/decode-stream.ts';
-import { plainUsage } from './decode-reply/plain-usage.ts';
 import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request/decode-request.ts';
 import { ownMark } from './decode-request/open-summaries.ts';
 import { type MessagesServer, messagesTraits } from './dialect.ts';
@@ -19,6 +18,7 @@ import { boundOutput, encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
 import { expressRequest } from './other-wires/express-request.ts';
 import { refusesReasoning } from './refuses-reasoning.ts';
+import { decodeUsage } from './reply-end.ts';
 
 export { bindingBetaOf } from './encode-request/encode-reasoning.ts';
 export { messagesModelList } from './models.ts';
@@ -83,7 +83,7 @@ export const messagesClient: ClientProtocol = {
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
-    marker: /message_stop|"error"|event: ?error/,
+    marker: /message_stop|"error"|event: ?error|"usage": ?\{/,
     read: readEnd,
     isFailure: () => false,
   },
@@ -108,7 +108,13 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   contentMarker: 'message_start',
   refusesReasoning,
   acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
-  plainUsage,
+  usageIn: ({ message, usage }) => decodeUsage(isJsonObject(message) ? message.usage : usage),
+  plainReply: {
+    end: /"usage":/,
+    finish: /"stop_reason": ?"(?:end_turn|max_tokens|stop_sequence|tool_use)"/,
+    failure: /"error"/,
+    reasoning: /"(?:redacted_)?thinking"/,
+  },
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 });
 

@@ -7,7 +7,7 @@ import { recordType } from '../../engine/model/wire/sse.ts';
 import { responsesSummary } from './compact.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
-import { decodeStream } from './decode-reply/decode-stream.ts';
+import { decodeStream, usageIn } from './decode-reply/decode-stream.ts';
 import { decodeRequest, ownWireField } from './decode-request/decode-request.ts';
 import { callIdForm, responsesTraits } from './dialect.ts';
 import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
@@ -78,6 +78,7 @@ export const responsesUpstream: UpstreamProtocol = {
   decodeReply,
   decodeFault,
   contentMarker: 'response.',
+  usageIn,
   // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 };

@@ -58,7 +58,8 @@ export class ReplyFrames {
   }
 
   #takeBytes(chunk: Buffer): void {
-    const end = this.#cutter.take(chunk);
+    this.#cutter.take(chunk);
+    const end = this.#cutter.endIn(chunk);
     if (end < 0) {
       this.#keep(chunk);
       return;

@@ -1,5 +1,18 @@
 import type { Buffer } from 'node:buffer';
-import { closeBrace, closeBracket, colon, comma, JsonBytes, openBrace, openBracket, quote } from './json.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isJsonObject,
+  JsonBytes,
+  type JsonObject,
+  openBrace,
+  openBracket,
+  parseJson,
+  quote,
+} from './json.ts';
 
 /** One member of an object in JSON bytes, by offsets. */
 export interface JsonMember {
@@ -50,6 +63,16 @@ export const memberBytes = (bytes: Buffer, { from, to }: JsonMember): Buffer => 
 /** The last member of this name, as parsers have it. */
 export const memberNamed = (members: readonly JsonMember[], name: string): JsonMember | undefined =>
   members.findLast((member) => member.name === name);
+
+/**
+ * The members of the object in JSON bytes from the one on whose name begins at `from`; `undefined` if none of its own does. Only these
+ * are parsed: they end with the object's brace, so they are an object themselves behind another one. What is deeper ends with more
+ * braces than that, and a quote inside a string has a backslash before it.
+ */
+export const membersFrom = (bytes: Buffer, from: number): JsonObject | undefined => {
+  const value = bytes[from - 1] === backslash ? undefined : parseJson(`{${bytes.toString('utf8', from)}`);
+  return isJsonObject(value) ? value : undefined;
+};
 
 const nameIn = (bytes: Buffer, from: number, to: number): string | undefined => {
   const written = bytes.toString('utf8', from + 1, to - 1);

@@ -154,10 +154,10 @@ export class RecordCutter {
   #last = -1;
   #secondLast = -1;
 
-  /** The offset at which the last whole record in the chunk ends; -1 if none ends in it. */
-  take(chunk: Uint8Array): number {
+  /** Takes the next bytes of the stream. */
+  take(chunk: Uint8Array): void {
     const { length } = chunk;
-    if (length === 0) return -1;
+    if (length === 0) return;
     const last = chunk[length - 1] ?? -1;
     const secondLast = chunk[length - 2] ?? this.#last;
     // Most chunks end with their last record.
@@ -165,7 +165,11 @@ export class RecordCutter {
     this.#last = last;
     this.#secondLast = secondLast;
     this.pendingBytes = end < 0 ? this.pendingBytes + length : length - end;
-    return end;
+  }
+
+  /** The offset in the last bytes taken at which the last whole record ends; -1 if none ends there. `bytes` may begin elsewhere. */
+  endIn(bytes: Uint8Array): number {
+    return this.pendingBytes < bytes.length ? bytes.length - this.pendingBytes : -1;
   }
 
   /** Judging by its last bytes, the incomplete record lacks only its empty line. */
@@ -187,22 +191,6 @@ export function* recordEnds(bytes: Buffer): Generator<number> {
     yield from;
   }
 }
-
-/**
- * The offset at which the record begins that ends at `to`, or before the line ends there; 0 if it began earlier. Lines that end in CR
- * alone aren't told apart.
- */
-export const recordStart = (bytes: Buffer, to: number): number => {
-  let end = to;
-  while (isLineEnd(bytes[end - 1])) end -= 1;
-  let at = end > 0 ? bytes.lastIndexOf(lineFeed, end - 1) : 0;
-  while (at > 0 && !endsEmptyLine(bytes, at)) at = bytes.lastIndexOf(lineFeed, at - 1);
-  return at > 0 ? at + 1 : 0;
-};
-
-/** Whether the line is empty that ends in the line feed at `at`. */
-const endsEmptyLine = (bytes: Buffer, at: number): boolean =>
-  isLineEnd(bytes[bytes[at - 1] === carriageReturn ? at - 2 : at - 1]);
 
 /** The offset after the last empty line, else -1. `before`: the byte before these. */
 const lastEnd = (bytes: Buffer, before: number): number => {
@@ -230,4 +218,6 @@ const carriageReturn = 0x0d;
 
 const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+/** The same bytes, as what has native searches. */
+export const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

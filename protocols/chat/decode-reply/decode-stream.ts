@@ -1,4 +1,4 @@
-import { isSingleDelta, type ModelEvent, mergeUsage } from '../../../engine/model/event.ts';
+import { isSingleDelta, type ModelEvent, mergeUsage, type Usage } from '../../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord, StreamEnd } from '../../../engine/model/protocol.ts';
@@ -12,11 +12,11 @@ import { decodeFinish, decodeUsage, nestedUsage, overflowWords } from '../reply-
 import { readReasoning } from './read-reasoning.ts';
 import { closeCalls, readCall } from './read-tool-calls.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
-import { Chunk, type WireMessage } from './schema-reply.ts';
+import { Chunk, type WireMessage, type WireUsage } from './schema-reply.ts';
 
 /** Reads one chunk, or a whole reply in the form of a chunk. */
 export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {
-  const usage = chunk.usage ?? chunk.choices?.[0]?.usage ?? (chunk.choices?.[0]?.finish_reason && nestedUsage(chunk));
+  const usage = countsIn(chunk);
   if (usage) state.usage = mergeUsage(state.usage, decodeUsage(usage));
   if (chunk.service_tier && chunk.service_tier !== state.usage.serviceTier)
     state.usage = { ...state.usage, serviceTier: chunk.service_tier };
@@ -32,6 +32,11 @@ export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): v
   if (state.done) return;
   if (choice.error !== undefined && choice.error !== null) failReply(state, decodeReportedFault(choice.error), out);
   else if (choice.finish_reason) readFinish(state, choice.finish_reason, out);
+};
+
+const countsIn = (chunk: Chunk): WireUsage | undefined => {
+  const choice = chunk.choices?.[0];
+  return chunk.usage ?? choice?.usage ?? (choice?.finish_reason ? nestedUsage(chunk) : undefined);
 };
 
 /** Ends the reply: normally after a finish reason, otherwise as cut off. */
@@ -191,6 +196,14 @@ export const isUsageRecord = ({ data }: SseRecord): boolean => {
   const chunk = parseJson(data);
   if (!isJsonObject(chunk) || !isJsonObject(chunk.usage)) return false;
   return Array.isArray(chunk.choices) && chunk.choices.length === 0;
+};
+
+/** The usage in a chunk, or in a whole reply or its end. */
+export const usageIn = (body: JsonObject): Usage | undefined => {
+  const chunk = chunkReader.readable(body);
+  const counts = chunk && countsIn(chunk);
+  const serviceTier = chunk?.service_tier;
+  return { ...(counts && decodeUsage(counts)), ...(serviceTier && { serviceTier }) };
 };
 
 /** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */

@@ -1,4 +1,4 @@
-import { type FinishReason, isSingleDelta, type ModelEvent } from '../../../engine/model/event.ts';
+import { type FinishReason, isSingleDelta, type ModelEvent, type Usage } from '../../../engine/model/event.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
@@ -136,15 +136,22 @@ export const readTerminal = (state: ReplyState, type: string, response: Response
     failGarbled(state, out, 'The upstream called a tool without naming it.');
     return;
   }
-  const { webSearches } = state;
-  const serviceTier = response.service_tier ?? undefined;
-  const usage = {
-    ...decodeUsage(response.usage),
-    ...(webSearches > 0 && { webSearches }),
-    ...(serviceTier && { serviceTier }),
-  };
+  const usage = usageOf(response, state.webSearches);
   out.push({ type: 'message-stop', finish: finishReason(state, type, response), usage });
 };
+
+/** The usage in the record that ends a stream; `undefined` in any other. */
+export const usageIn = (body: JsonObject): Usage | undefined => {
+  const response = responseOf(body);
+  const searches = response?.output?.filter(({ type }) => type === 'web_search_call').length ?? 0;
+  return response?.usage ? usageOf(response, searches) : undefined;
+};
+
+const usageOf = ({ usage, service_tier: serviceTier }: ResponseObject, webSearches: number): Usage => ({
+  ...decodeUsage(usage),
+  ...(webSearches > 0 && { webSearches }),
+  ...(serviceTier && { serviceTier }),
+});
 
 /** Ends the open items. Items without events of their own are taken from the whole. */
 const finishAll = (state: ReplyState, output: readonly { readonly type: string }[], out: ModelEvent[]): void => {

@@ -1,8 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
 import { Exchange } from '../../../engine/exchange.ts';
 import { playRecording } from '../../../engine/features/history/replay.ts';
 import type { Usage } from '../../../engine/model/event.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { Observers } from '../../../engine/observe/observer.ts';
 import { MarkedReader } from '../../../engine/operators/inspect-passthrough.ts';
@@ -110,6 +112,99 @@ for (const [recordings, format, client, upstream] of wires) {
   }
 }
 
+const sse = (event: JsonObject): string =>
+  `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`;
+
+const streamed = (records: readonly string[]): Recording => {
+  const [some] = recordingsOf('openai-chat').filter((recording) => recording.streamed);
+  if (!some) throw new Error('there is no recording');
+  return { ...some, bytes: Buffer.from(records.join('')) };
+};
+
+/** Texts that look like usage, or like the end of an answer. */
+const hostile = fc
+  .array(
+    fc.constantFrom(
+      ...['"usage":{"prompt_tokens":7}', '"usage": {', '[DONE]', 'message_stop', '\n\ndata: ', '"', '\\', 'żółw', '}'],
+      'long '.repeat(300),
+    ),
+    { maxLength: 5 },
+  )
+  .map((pieces) => pieces.join(''));
+
+const counts = fc.record({ input: fc.nat(), output: fc.nat() });
+
+const chatRecords = (texts: readonly string[], { input, output }: { input: number; output: number }) => [
+  ...texts.map((content) => sse({ choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null })),
+  sse({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  sse({ choices: [], usage: { prompt_tokens: input, completion_tokens: output }, service_tier: 'flex' }),
+  'data: [DONE]\n\n',
+];
+
+const messagesRecords = (texts: readonly string[], { input, output }: { input: number; output: number }) => [
+  sse({ type: 'message_start', message: { id: 'msg_1', model: 'm', content: [], usage: { input_tokens: input } } }),
+  sse({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  ...texts.map((text) => sse({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+  sse({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: output } }),
+  sse({ type: 'message_stop' }),
+];
+
+for (const [format, client, upstream, recordsOf] of [
+  ['openai', chatClient, chatUpstream(plainDialect), chatRecords],
+  ['anthropic', messagesClient, messagesUpstream, messagesRecords],
+] as const) {
+  test(`whatever a passing stream's texts and pieces, its usage is the decoder's: ${format}`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(hostile, { minLength: 1, maxLength: 30 }),
+        counts,
+        fc.integer({ min: 1, max: 3000 }),
+        async (texts, both, size) => {
+          const recording = streamed(recordsOf(texts, both));
+          const expected = decodeRecording(recording, upstream, replyContext()).reduce<Usage>(
+            (usage, event) => readUsage(event, usage),
+            {},
+          );
+          const { usage, bytes } = await pass(t, format, client, recording, size);
+          t.deepEqual(usage, expected);
+          t.true(bytes.equals(recording.bytes));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+}
+
+test('what a passing stream has reported counts, even if the stream breaks off', async (t) => {
+  const [first = '', second = '', third = ''] = messagesRecords(['x'], { input: 11, output: 7 });
+  const start = await pass(t, 'anthropic', messagesClient, streamed([first, second, third]), 60_000);
+  t.deepEqual(start.usage, { input: 11 });
+  const chunk = (completion_tokens: number): string =>
+    sse({ choices: [{ index: 0, delta: { content: 'x' } }], usage: { prompt_tokens: 11, completion_tokens } });
+  const each = await pass(t, 'openai', chatClient, streamed([chunk(1), chunk(2)]), 60_000);
+  t.deepEqual(each.usage, { input: 11, output: 2 });
+});
+
+test('the usage in a record that is too long to be held is read, unless it is beyond what is read', async (t) => {
+  for (const [length, expected] of [
+    [2 << 20, 11],
+    [5 << 20, undefined],
+  ] as const) {
+    const output = [{ type: 'image_generation_call', id: 'i', result: 'x'.repeat(length) }];
+    const response = {
+      id: 'r',
+      model: 'm',
+      status: 'completed',
+      output,
+      usage: { input_tokens: 11, output_tokens: 7 },
+    };
+    const recording = streamed([sse({ type: 'response.completed', response })]);
+    const { usage, bytes } = await pass(t, 'openai', responsesClient, recording, 60_000);
+    t.is(usage?.input, expected);
+    t.true(bytes.equals(recording.bytes));
+  }
+});
+
 test('a passing record that is nested too deeply to be decoded passes, and nothing throws at the end', async (t) => {
   const deep = 200_000;
   const nested = `${'['.repeat(deep)}${']'.repeat(deep)}`;
@@ -118,9 +213,7 @@ test('a passing record that is nested too deeply to be decoded passes, and nothi
     'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}',
     'data: [DONE]',
   ];
-  const [some] = recordingsOf('openai-chat').filter(({ streamed }) => streamed);
-  if (!some) throw new Error('there is no recording');
-  const bytes = Buffer.from(records.map((record) => `${record}\n\n`).join(''));
-  const passed = await pass(t, 'openai', chatClient, { ...some, bytes }, 60_000);
-  t.true(passed.bytes.equals(bytes));
+  const recording = streamed(records.map((record) => `${record}\n\n`));
+  const passed = await pass(t, 'openai', chatClient, recording, 60_000);
+  t.true(passed.bytes.equals(recording.bytes));
 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { RecordCutter } from '../../../engine/model/wire/sse.ts';
 import { WholeRecords } from '../../../engine/operators/pass-records.ts';
 
 const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', '\r\r', '\r', 'żółw'), {
@@ -9,9 +10,14 @@ const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', 
 /** What passes on, and what is held back in the end. */
 const pass = (all: Buffer, cuts: readonly number[], most?: number) => {
   const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
-  const records = new WholeRecords(most);
-  const passed = places.slice(1).flatMap((to, index) => records.take(all.subarray(places[index], to)) ?? []);
-  return { passed, held: records.held };
+  const cutter = new RecordCutter();
+  const records = new WholeRecords(cutter, most);
+  const passed = places.slice(1).flatMap((to, index) => {
+    const chunk = all.subarray(places[index], to);
+    cutter.take(chunk);
+    return records.take(chunk) ?? [];
+  });
+  return { passed, held: records.takeHeld() };
 };
 
 test('however a stream is cut, whole records pass on as they came and the rest is held back', (t) => {
