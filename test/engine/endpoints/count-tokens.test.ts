@@ -235,7 +235,8 @@ test('what only a Responses upstream can read is refused elsewhere, and nothing 
 });
 
 test('an item that asks for a compaction reaches a Responses upstream as it came, with the header that it needs', async (t) => {
-  const { post, upstream } = await openResponses(t, () => jsonAnswer({ id: 'resp_1', object: 'response', output: [] }));
+  const output = [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'sealed' }];
+  const { post, upstream } = await openResponses(t, () => jsonAnswer({ id: 'resp_1', object: 'response', output }));
   const body = { model: 'r,m', input: [{ role: 'user', content: 'hi' }, { type: 'compaction_trigger' }] };
   const { status } = await post('/v1/responses', body, { 'x-codex-beta-features': 'remote_compaction_v2' });
   t.is(status, 200);
