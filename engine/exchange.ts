@@ -220,8 +220,8 @@ export interface Answered extends Ready {
     readonly body: Observable<Uint8Array>;
     /** The body is a stream of SSE records. */
     readonly streamed: boolean;
-    /** Finds where a stream's records end; `boundReply` feeds it each chunk. */
-    readonly cutter: RecordCutter;
+    /** Finds where a stream's records end; `boundReply` feeds it each chunk. `undefined`: the body is no stream. */
+    readonly cutter: RecordCutter | undefined;
     /** The rest of the body doesn't matter: unsubscribing then reads it to its end, to keep the connection. */
     readonly drain: () => void;
   };

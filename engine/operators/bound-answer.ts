@@ -122,7 +122,7 @@ export const boundReply =
     replyBytes,
   }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
   (answered) => {
-    const record = answered.answer.streamed ? answered.answer.cutter : undefined;
+    const record = answered.answer.cutter;
     const collected = isCollected(answered);
     const held = new HeldAnswer(
       answered.answerMemory,

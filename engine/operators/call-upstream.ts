@@ -209,7 +209,8 @@ const accept = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () 
     request.compaction && !request.compaction.byPath
       ? answer.body.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
       : answer.body;
-  return fill(ready, { passThrough, answer: { status, headers, streamed, cutter: new RecordCutter(), body, drain } });
+  const cutter = streamed ? new RecordCutter() : undefined;
+  return fill(ready, { passThrough, answer: { status, headers, streamed, cutter, body, drain } });
 };
 
 /**

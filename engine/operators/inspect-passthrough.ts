@@ -9,14 +9,14 @@ import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { bufferOf, readSseRecords } from '../model/wire/sse.ts';
+import { bufferOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder } from './pass-records.ts';
 import { AnswerEnd, addUsage, maxReadBytes, notJson, plainEnd, readUsage, replyIn } from './read-events.ts';
-import { collectedBytes, type StreamStage } from './rx/stages.ts';
+import { collectedBytes, type Handlers, type StageControl, type StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
@@ -25,7 +25,10 @@ const relayStep = 'relay-reply';
 /** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */
 export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
   const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
-  return (answered, control) => inspect[answered.answer.streamed ? 'stream' : 'whole'](answered, control);
+  return (answered, control) => {
+    const { cutter } = answered.answer;
+    return cutter ? inspect.stream(answered, control, cutter) : inspect.whole(answered, control);
+  };
 };
 
 /**
@@ -34,11 +37,11 @@ export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered,
  * `upstream-cut` if the stream closes before its answer is complete.
  */
 const inspectStream =
-  (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
-  (answered, control) => {
+  (cache: SignatureCache) =>
+  (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<Uint8Array, ReplyPart> => {
     const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
-    const records = new RecordForwarder(answered, (record) => faultIn(answered, record));
+    const records = new RecordForwarder(answered, cutter, (record) => faultIn(answered, record));
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     // Set by an earlier attempt.

@@ -95,9 +95,13 @@ export class RecordForwarder {
   #late: LateRecords | undefined;
 
   /** `faultIn` reads the fault in a record that reports a failure. */
-  constructor({ client, context, progress, request, plan, answer }: Answered, faultIn: (record: SseRecord) => Fault) {
-    this.#cutter = answer.cutter;
-    this.#records = new WholeRecords(answer.cutter);
+  constructor(
+    { client, context, progress, request, plan }: Answered,
+    cutter: RecordCutter,
+    faultIn: (record: SseRecord) => Fault,
+  ) {
+    this.#cutter = cutter;
+    this.#records = new WholeRecords(cutter);
     this.#ends = client.ends;
     this.#upstream = plan.upstream;
     this.#context = context;
