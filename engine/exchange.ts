@@ -71,7 +71,7 @@ export class Exchange {
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
-  /** Its name in the path, if it has one. */
+  /** The preset that the request's path names, if any. */
   readonly preset: string | undefined;
   /** What the client may use; `undefined`: the administrator, who has no limits. */
   readonly admission: RequestAdmission | undefined;

@@ -82,9 +82,9 @@ export class RecordForwarder {
   readonly #progress: ReplyProgress;
   /** A record has been read. The first always is: it may have what counts for the cost. */
   #begun = false;
-  /** What has passed of the record that is passing in pieces; empty if it is too long to be read. */
+  /** What has passed of a long record; empty if it is too long to be read. `boundReply` counts its bytes until it ends. */
   #long: Buffer[] | undefined;
-  /** It is the terminal one. */
+  /** The long record is the terminal one. */
   #longIsTerminal = false;
   /** The record that reported the answer's failure, which the protocol's terminal error must follow. */
   #failure: SseRecord | undefined;

@@ -90,8 +90,8 @@ export const chatUpstream = (
       end: /"(?:usage|service_tier)":/,
       finish: /"finish_reason": ?"(?:stop|length|tool_calls)"/,
       failure: /"(?:error|network_error|base_resp|insufficient_system_resource|model_context_window_exceeded)"/,
-      // It has its own members, or is in those of calls, in parts of the content, or in tags at the text's beginning, where white space
-      // may precede them. The bytes are the first ones of white space in UTF-8.
+      // Reasoning is in members of its own, in those of calls, in parts of the content, or in tags at the start of the text, perhaps
+      // after white space: `\xc2`, `\xe1` to `\xe3` and `\xef` begin that in UTF-8.
       reasoning:
         /"(?:(?:reasoning(?:_content|_text|_details)?|thinking)"(?!: ?(?:null|""))|function"|custom"|content"(?!: ?(?:null|"[^\s<\\\xc2\xe1-\xe3\xef])))/,
     },
