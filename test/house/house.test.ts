@@ -24,21 +24,16 @@ test('the former name of the product stands in the changelog alone', (t) => {
   t.deepEqual(traces, []);
 });
 
-/** Schemas, tables of facts, and the one model of requests: there is nothing in them to take apart. */
-const tables = new Set([
-  'admin/schema.ts',
-  'engine/config/schema.ts',
-  'engine/model/request.ts',
-  'transformers/formats/facts/openai.ts',
-]);
-
-test('a source file that is no table has at most 400 lines', (t) => {
+// A long file is an alarm for a reader, not a target for a writer: a split for its length alone points back.
+test('files of more than 400 lines are named', (t) => {
   const sources = ['admin', 'engine', 'protocols', 'transformers', 'ui/src']
     .flatMap((folder) => [...filesIn(join(root, folder))])
     .filter((file) => /\.tsx?$/.test(file));
   t.true(sources.length > 500);
-  const isLong = (file: string): boolean => readFileSync(join(root, file), 'utf8').split('\n').length > 401;
-  t.deepEqual(sources.filter(isLong).sort(), [...tables].sort());
+  for (const file of sources.sort()) {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+    if (lines > 400) t.log(`${file} has ${lines} lines: is there a second thing in it?`);
+  }
 });
 
 test('a folder of sources or tests has at most 20 entries', (t) => {
