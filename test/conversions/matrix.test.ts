@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import {
   bareChatSdk,
   chatSdk,
+  formerChatSdk,
+  formerResponsesSdk,
   type Learnt,
   messagesSdk,
   responsesSdk,
@@ -276,6 +278,24 @@ for (const [client, { sdk, end, tool }] of Object.entries(clients)) {
         t.is(status, 401);
         t.false(message.includes('wrong-key'));
         return '✔';
+      });
+    }
+  }
+}
+
+/** Programs with the major version of the OpenAI SDK before today's. */
+for (const [client, sdk, end] of [
+  ['chat', formerChatSdk, 'stop'],
+  ['responses', formerResponsesSdk, 'completed'],
+] as const) {
+  for (const [upstream, { model }] of Object.entries(wires)) {
+    for (const stream of [false, true]) {
+      test(`openai 6, ${stream ? `${client} stream` : client} → ${upstream}: a tool loop and an error`, async (t) => {
+        const conversation = sdk(gateway.baseUrl, `${upstream},${model}`);
+        t.is((await conversation.ask({ text: 'use both tools', stream, tools })).calls.length, 2);
+        const told = await conversation.give(['sunny', 'noon'], { text: '', stream, tools });
+        t.like(told, { text: 'The tools said: sunny | noon', stop: end });
+        t.is((await failure(conversation.ask({ text: 'fail with 429', stream }))).status, 429);
       });
     }
   }

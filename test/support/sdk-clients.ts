@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
 
 /** What a test asks of a model through an SDK. */
 interface Question {
@@ -125,11 +126,14 @@ const withoutThoughts = ({ role, content, tool_calls }: OpenAI.ChatCompletionMes
   ...(tool_calls && { tool_calls }),
 });
 
+/** One major version of the OpenAI SDK. */
+type OpenAiSdk = new (options: { baseURL: string; apiKey: string; maxRetries: number }) => OpenAI;
+
 /** `knows`: the client puts together what look-alikes add to the wire; the SDK by itself keeps the last piece alone. */
 const chatSdkThat =
-  (knows: boolean): SdkClient =>
+  (knows: boolean, Sdk: OpenAiSdk): SdkClient =>
   (baseUrl, conversationModel, forgets) => {
-    const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
+    const client = new Sdk({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
     const messages: OpenAI.ChatCompletionMessageParam[] = [];
     const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
       const body = {
@@ -196,74 +200,85 @@ const chatSdkThat =
     };
   };
 
-export const chatSdk = chatSdkThat(true);
-
 /** The SDK and nothing more. */
-export const bareChatSdk = chatSdkThat(false);
+export const bareChatSdk = chatSdkThat(false, OpenAI);
 
-export const responsesSdk: SdkClient = (baseUrl, conversationModel, forgets) => {
-  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
-  const input: OpenAI.Responses.ResponseInputItem[] = [];
-  const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
-    const body = {
-      model,
-      max_output_tokens: 4_000,
-      input,
-      store: false,
-      include: ['reasoning.encrypted_content' as const],
-      ...(tools.length > 0 && {
-        tools: tools.map((name) => ({ type: 'function' as const, name, parameters: schema, strict: false })),
-      }),
-      ...(think && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
+const responsesSdkOf =
+  (Sdk: OpenAiSdk): SdkClient =>
+  (baseUrl, conversationModel, forgets) => {
+    const client = new Sdk({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
+    const input: OpenAI.Responses.ResponseInputItem[] = [];
+    const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
+      const body = {
+        model,
+        max_output_tokens: 4_000,
+        input,
+        store: false,
+        include: ['reasoning.encrypted_content' as const],
+        ...(tools.length > 0 && {
+          tools: tools.map((name) => ({ type: 'function' as const, name, parameters: schema, strict: false })),
+        }),
+        ...(think && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
+      };
+      const response = stream
+        ? await client.responses.stream(body).finalResponse()
+        : await client.responses.create(body);
+      const kept = response.output.filter(({ type }) => !forgets || type !== 'reasoning');
+      input.push(...kept.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
+      const { usage } = response;
+      return {
+        text: response.output
+          .flatMap((item) => (item.type === 'message' ? item.content : []))
+          .map((part) => (part.type === 'output_text' ? part.text : ''))
+          .join(''),
+        reasoning: response.output
+          .flatMap((item) => (item.type === 'reasoning' ? [...item.summary, ...(item.content ?? [])] : []))
+          .map(({ text }) => text)
+          .join(''),
+        calls: response.output.flatMap((item) =>
+          item.type === 'function_call'
+            ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }]
+            : [],
+        ),
+        stop: response.status,
+        model: response.model,
+        usage: {
+          prompt: usage?.input_tokens ?? -1,
+          cached: usage?.input_tokens_details.cached_tokens ?? 0,
+          output: usage?.output_tokens ?? -1,
+          reasoning: usage?.output_tokens_details.reasoning_tokens ?? 0,
+        },
+      };
     };
-    const response = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
-    const kept = response.output.filter(({ type }) => !forgets || type !== 'reasoning');
-    input.push(...kept.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
-    const { usage } = response;
     return {
-      text: response.output
-        .flatMap((item) => (item.type === 'message' ? item.content : []))
-        .map((part) => (part.type === 'output_text' ? part.text : ''))
-        .join(''),
-      reasoning: response.output
-        .flatMap((item) => (item.type === 'reasoning' ? [...item.summary, ...(item.content ?? [])] : []))
-        .map(({ text }) => text)
-        .join(''),
-      calls: response.output.flatMap((item) =>
-        item.type === 'function_call' ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }] : [],
-      ),
-      stop: response.status,
-      model: response.model,
-      usage: {
-        prompt: usage?.input_tokens ?? -1,
-        cached: usage?.input_tokens_details.cached_tokens ?? 0,
-        output: usage?.output_tokens ?? -1,
-        reasoning: usage?.output_tokens_details.reasoning_tokens ?? 0,
+      ask(question) {
+        const image = {
+          type: 'input_image' as const,
+          detail: 'auto' as const,
+          image_url: `data:image/png;base64,${png}`,
+        };
+        input.push({
+          role: 'user',
+          content: [...(question.image ? [image] : []), { type: 'input_text', text: question.text }],
+        });
+        return send(question);
+      },
+      give(results, question) {
+        const answered = input.findLastIndex(
+          (item) => item.type === 'function_call_output' || ('role' in item && item.role === 'user'),
+        );
+        const open = input.slice(answered + 1).flatMap((item) => (item.type === 'function_call' ? [item] : []));
+        for (const [index, { call_id }] of open.entries()) {
+          input.push({ type: 'function_call_output', call_id, output: results[index] ?? '' });
+        }
+        return send(question);
       },
     };
   };
-  return {
-    ask(question) {
-      const image = {
-        type: 'input_image' as const,
-        detail: 'auto' as const,
-        image_url: `data:image/png;base64,${png}`,
-      };
-      input.push({
-        role: 'user',
-        content: [...(question.image ? [image] : []), { type: 'input_text', text: question.text }],
-      });
-      return send(question);
-    },
-    give(results, question) {
-      const answered = input.findLastIndex(
-        (item) => item.type === 'function_call_output' || ('role' in item && item.role === 'user'),
-      );
-      const open = input.slice(answered + 1).flatMap((item) => (item.type === 'function_call' ? [item] : []));
-      for (const [index, { call_id }] of open.entries()) {
-        input.push({ type: 'function_call_output', call_id, output: results[index] ?? '' });
-      }
-      return send(question);
-    },
-  };
-};
+
+export const chatSdk = chatSdkThat(true, OpenAI);
+export const responsesSdk = responsesSdkOf(OpenAI);
+
+/** The major version before, which many programs still have. */
+export const formerChatSdk = chatSdkThat(true, OpenAI6);
+export const formerResponsesSdk = responsesSdkOf(OpenAI6);
