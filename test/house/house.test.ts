@@ -36,7 +36,7 @@ test('files of more than 400 lines are named', (t) => {
   }
 });
 
-test('a folder of sources or tests has at most 20 entries', (t) => {
+test('folders of sources or tests with more than 20 entries are named', (t) => {
   const entries = new Map<string, Set<string>>();
   for (const folder of ['admin', 'engine', 'protocols', 'transformers', 'ui', 'test'])
     for (const file of filesIn(join(root, folder))) {
@@ -49,8 +49,6 @@ test('a folder of sources or tests has at most 20 entries', (t) => {
   const isLarge = ([folder, names]: readonly [string, ReadonlySet<string>]): boolean =>
     names.size > 20 && !folder.startsWith('test/fixtures');
   t.true(entries.size > 100);
-  t.deepEqual(
-    [...entries].filter(isLarge).map(([folder, { size }]) => `${folder}: ${size}`),
-    [],
-  );
+  for (const [folder, { size }] of [...entries].filter(isLarge))
+    t.log(`${folder} has ${size} entries: is there a folder in it?`);
 });
