@@ -200,6 +200,8 @@ export interface Call {
   /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
   readonly request: ModelRequest;
+  /** The wire format that the upstream speaks; absent: the call isn't a model's. */
+  readonly wire?: WireFormat;
   /** The client's body passes through. */
   readonly passesThrough?: boolean;
 }

@@ -47,6 +47,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
         baseUrl: target.baseUrl,
         clientHeader: (name) => incoming.header(name),
         request,
+        wire: plan.upstream.wire,
         passesThrough: passThrough.request,
       }),
       ...hopHeaders(routed, hop),

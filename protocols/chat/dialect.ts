@@ -53,6 +53,8 @@ export interface ChatDialect {
   readonly omitsDefaults: boolean;
   /** The optional members that it accepts; all others are recorded as losses. */
   readonly fields: ReadonlySet<ChatField>;
+  /** Members that can't be sent with another one, or while reasoning is requested. */
+  readonly excludes: readonly Exclusion[];
   /** Its names for members, where they differ. */
   readonly fieldNames: Readonly<Partial<Record<ChatField, string>>>;
   /** The lowest and the highest accepted temperature; absent: the reference's. */
@@ -128,6 +130,12 @@ export interface ChatDialect {
   readonly webSearch: 'web_search_options' | 'plugins' | 'search_settings' | undefined;
 }
 
+/** What is left out beside another member, or while reasoning is requested. */
+interface Exclusion {
+  readonly beside: ChatField | 'reasoning';
+  readonly left: readonly ChatField[];
+}
+
 /**
  * A vendor's reasoning controls. `reasoning_effort`: an effort value; `reasoning`: an object with an effort or a budget;
  * `switch`: members that switch it on or off, plus `reasoning_effort` if `efforts` has values.
@@ -137,7 +145,7 @@ export type ReasoningControl = EffortControl | SwitchControl;
 interface EffortControl {
   readonly form: 'reasoning_effort' | 'reasoning';
   /** The vendor's value for each effort; a missing effort is a loss. */
-  readonly efforts: Readonly<Partial<Record<Effort, string>>>;
+  readonly efforts: Readonly<Partial<Record<Effort, string | undefined>>>;
 }
 
 export interface SwitchControl extends Pick<EffortControl, 'efforts'> {
@@ -202,6 +210,7 @@ export const plainDialect: ChatDialect = {
   systemPlace: 'anywhere',
   plainText: false,
   omitsDefaults: false,
+  excludes: [],
   fieldNames: {},
   temperatures: undefined,
   mostTokens: undefined,

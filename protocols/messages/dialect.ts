@@ -22,6 +22,8 @@ export interface MessagesTraits {
   readonly canBeOff: boolean;
   /** Accepts other than default values of `temperature`, `top_p` and `top_k`. */
   readonly sampling: boolean;
+  /** Accepts `temperature` and `top_p` together. */
+  readonly samplingPair: boolean;
   /** Accepts a forced tool call. */
   readonly forcedCalls: boolean;
   /** Continues a last assistant message. */
@@ -41,6 +43,7 @@ const newest: MessagesTraits = {
   budgets: true,
   canBeOff: false,
   sampling: false,
+  samplingPair: true,
   forcedCalls: true,
   prefill: true,
   maxTokens: 16_000,
@@ -65,6 +68,8 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   // A date takes the place of the minor version: `claude-opus-4-20250514`.
   { names: /^claude-(?:opus|sonnet|haiku)-4(?:$|@|:|-latest|-\d{6,}|[-.][0-5](?!\d))/, differ: budget },
   { names: /^claude-(?:opus|sonnet)-4[-.]6(?!\d)/, differ: { canBeOff: true, sampling: true } },
+  // Source: the API's own errors, as reported for each of these models.
+  { names: /^claude-(?:opus|sonnet|haiku)-4[-.][1-6](?!\d)/, differ: { samplingPair: false } },
   { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true } },
   { names: /^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/, differ: { canBeOff: true } },
   { names: /^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/, differ: { forcedCalls: false } },

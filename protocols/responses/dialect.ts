@@ -1,5 +1,7 @@
+import type { Effort } from '../../engine/model/request.ts';
 import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { type CallIdForm, shortCallIds } from '../../engine/model/wire/call-ids.ts';
+import { type EffortWords, nearestEfforts } from '../../engine/model/wire/efforts.ts';
 
 /** The features that differ between models over Responses. */
 export interface ResponsesTraits {
@@ -9,8 +11,8 @@ export interface ResponsesTraits {
   readonly reasonsByDefault: boolean;
   /** Accepts `temperature` and `top_p` while reasoning. */
   readonly sampling: boolean;
-  /** The lowest supported effort. */
-  readonly leastEffort: 'none' | 'minimal' | 'low';
+  /** The supported effort for each one. */
+  readonly efforts: EffortWords;
   /** Accepts cache marks inside the prompt. */
   readonly cacheMarks: boolean;
   /** Rejects call ids of another form than `callIdForm`. */
@@ -22,7 +24,7 @@ const newest: ResponsesTraits = {
   reasoning: true,
   reasonsByDefault: false,
   sampling: true,
-  leastEffort: 'none',
+  efforts: nearestEfforts('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   cacheMarks: true,
   limitsCallIds: false,
 };
@@ -45,12 +47,39 @@ export const openAiModels = {
   withoutCacheMarks: /^(?:o[134](?!\d)|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/,
 } as const;
 
+interface KnownEfforts {
+  readonly names: RegExp;
+  readonly efforts: readonly [Effort, ...Effort[]];
+}
+
+/** The efforts of OpenAI's models. Source: OpenAI guides "Reasoning", "Latest model", as of November 2026. */
+export const openAiEfforts: readonly KnownEfforts[] = [
+  { names: openAiModels.oSeries, efforts: ['low', 'medium', 'high'] },
+  { names: openAiModels.firstGpt5, efforts: ['minimal', 'low', 'medium', 'high'] },
+  { names: /^gpt-5\.1(?!\d|-codex-max)/, efforts: ['none', 'low', 'medium', 'high'] },
+  { names: /^gpt-5\.[2-5](?!\d)/, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+  {
+    names: /^gpt-(?:5\.6(?!\d)|6-(?:sol|luna)|6\.1-terra)/,
+    efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+  },
+  { names: /^gpt-(?:6-astra|6\.1-sol|6\.2-(?:astra|sol))/, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+];
+
+/** Models of others that are served over Responses too. Source: xAI documentation, "Reasoning", as of November 2026. */
+const otherEfforts: readonly KnownEfforts[] = [
+  { names: /^gpt-oss/, efforts: ['low', 'medium', 'high'] },
+  { names: /^grok-4[.-]5(?!\d)/, efforts: ['low', 'medium', 'high'] },
+  { names: /^grok-4[.-]6(?!\d)/, efforts: ['low', 'medium', 'high', 'xhigh'] },
+];
+
 const known: readonly KnownModels<ResponsesTraits>[] = [
   { names: openAiModels.all, differ: { limitsCallIds: true } },
   { names: openAiModels.reasoning, differ: { sampling: false, reasonsByDefault: true } },
   { names: openAiModels.withoutReasoning, differ: { reasoning: false, reasonsByDefault: false, sampling: true } },
-  { names: openAiModels.oSeries, differ: { leastEffort: 'low' } },
-  { names: openAiModels.firstGpt5, differ: { leastEffort: 'minimal' } },
+  ...[...openAiEfforts, ...otherEfforts].map(({ names, efforts: [least, ...others] }) => ({
+    names,
+    differ: { efforts: nearestEfforts(least, ...others) },
+  })),
   { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: false } },
 ];
 

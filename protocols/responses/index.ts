@@ -18,7 +18,7 @@ import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
 import { responsesSocket } from './socket/socket.ts';
 
-export { openAiModels } from './dialect.ts';
+export { openAiEfforts, openAiModels } from './dialect.ts';
 
 const endTypes = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
 

@@ -46,7 +46,7 @@ interface ConfiguredRows {
 export const compatibleDialect = ({ baseUrl, model, options }: Target<ConfiguredRows>): ChatDialect => {
   const host = hostOf(baseUrl, options.host)?.row;
   const atHost = host ? traitsOf(applyRow(compatible, host), host.models ?? [], model) : compatible;
-  return familiesOf(model, options.family).reduce(applyFamily, atHost);
+  return familiesOf(model, options.family).reduce((dialect, family) => applyFamily(dialect, family, model), atHost);
 };
 
 /** Whether the paths of a provider have no version. */

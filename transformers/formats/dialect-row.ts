@@ -1,3 +1,4 @@
+import type { EffortWords } from '../../engine/model/wire/efforts.ts';
 import type { ChatDialect, ChatField } from '../../protocols/chat/index.ts';
 
 /** How a host or a model family differs from the form that all compatible servers accept. */
@@ -14,6 +15,8 @@ export interface DialectRow {
   /** Members that it accepts, though not all servers do. */
   readonly accepts?: readonly ChatField[];
   readonly differ?: Partial<ChatDialect>;
+  /** The efforts that a model knows; absent: those of its host. `undefined`: it has no control over its reasoning. */
+  readonly efforts?: (model: string) => EffortWords | undefined;
 }
 
 /** A dialect with a row's differences. */

@@ -1,4 +1,5 @@
 import type { KnownModels } from '../../engine/model/transformer.ts';
+import { nearestEfforts } from '../../engine/model/wire/efforts.ts';
 import { narrowToolSchema } from '../../engine/model/wire/tool-schema.ts';
 import { type ChatDialect, plainEfforts, thinkingSwitch } from '../../protocols/chat/index.ts';
 import type { DialectRow } from './dialect-row.ts';
@@ -16,14 +17,14 @@ interface HostRow extends DialectRow {
 }
 
 /** Efforts of models that know three and always reason. */
-const threeEfforts = {
-  none: 'low',
-  minimal: 'low',
-  low: 'low',
-  medium: 'high',
-  high: 'high',
-  xhigh: 'max',
-  max: 'max',
+const threeEfforts = nearestEfforts('low', 'high', 'max');
+
+const lowToHigh = nearestEfforts('low', 'medium', 'high');
+
+/** The efforts that all servers with `reasoning_effort` know. */
+const commonEfforts = {
+  form: 'reasoning_effort',
+  efforts: nearestEfforts('none', 'low', 'medium', 'high'),
 } as const;
 
 const onCalls = { on: 'calls', required: false } as const;
@@ -33,7 +34,8 @@ const templateSwitch: ChatDialect['reasoning'] = {
   form: 'switch',
   on: { chat_template_kwargs: { enable_thinking: true } },
   off: { chat_template_kwargs: { enable_thinking: false } },
-  efforts: plainEfforts,
+  // Both servers' types for `reasoning_effort` lack the other words.
+  efforts: nearestEfforts('none', 'low', 'medium', 'high'),
 };
 
 const enableThinking = {
@@ -155,12 +157,13 @@ export const hostRows: readonly HostRow[] = [
     name: 'cerebras',
     title: 'Cerebras',
     recognised: '`api.cerebras.ai`',
-    gets: '`tool_choice` `auto` or `none`: a forced tool is a 400; an effort for `gpt-oss*` and newer; no earlier reasoning',
+    gets: '`tool_choice` `auto` or `none`: a forced tool is a 400; efforts to `high`, for `gpt-oss*` and newer; no earlier reasoning',
     hosts: ['api.cerebras.ai'],
     refuses: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls'],
     differ: {
       rejectedExtra: new Set(['store', 'service_tier', 'prompt_cache_key']),
       toolChoices: new Set(['none']),
+      reasoning: commonEfforts,
       reasoningHistory: undefined,
     },
     models: [
@@ -175,11 +178,12 @@ export const hostRows: readonly HostRow[] = [
     name: 'fireworks',
     title: 'Fireworks',
     recognised: '`api.fireworks.ai`',
-    gets: 'earlier reasoning on all messages; `prompt_cache_isolation_key` for `prompt_cache_key`',
+    gets: 'efforts to `high`; earlier reasoning on all messages; `prompt_cache_isolation_key` for `prompt_cache_key`',
     hosts: ['api.fireworks.ai'],
     accepts: ['prompt_cache_key'],
     differ: {
       fieldNames: { prompt_cache_key: 'prompt_cache_isolation_key' },
+      reasoning: commonEfforts,
       reasoningHistory: { field: 'reasoning_content', on: 'all', required: false },
     },
   },
@@ -222,17 +226,28 @@ export const hostRows: readonly HostRow[] = [
     name: 'copilot',
     title: 'GitHub Copilot',
     recognised: '`githubcopilot.com`',
-    gets: 'paths without a version; no earlier reasoning; no effort for Claude 4.5',
+    gets: 'paths without a version; no earlier reasoning; efforts to `high`, none for Claude 4.5',
     hosts: ['githubcopilot.com'],
     unversioned: true,
-    differ: { reasoningHistory: undefined },
-    models: [{ names: /^claude-.*4[.-]5/, differ: noReasoning }],
+    differ: {
+      reasoning: { form: 'reasoning_effort', efforts: lowToHigh },
+      reasoningHistory: undefined,
+    },
+    models: [
+      // Without an effort, they don't think.
+      {
+        names: /^claude-/,
+        differ: { reasoning: { form: 'reasoning_effort', efforts: { ...lowToHigh, none: undefined } } },
+      },
+      { names: /^claude-.*4[.-]5/, differ: noReasoning },
+      { names: /^gpt-/, differ: { reasoning: { form: 'reasoning_effort', efforts: plainEfforts } } },
+    ],
   },
   {
     name: 'gemini',
     title: "Gemini's door for OpenAI clients",
     recognised: '`generativelanguage.googleapis.com` with a path that ends in `/openai`',
-    gets: 'images as data; by URL they are a 400',
+    gets: 'images as data, not by URL',
     hosts: ['generativelanguage.googleapis.com'],
     refuses: ['presence_penalty', 'frequency_penalty'],
     differ: { imageUrls: false },
@@ -241,18 +256,18 @@ export const hostRows: readonly HostRow[] = [
     name: 'ollama',
     title: 'Ollama',
     recognised: '`ollama.com`, port 11434',
-    gets: 'images as data; by URL they are a 400; earlier reasoning as `reasoning`',
+    gets: 'images as data, not by URL; efforts to `high`; earlier reasoning as `reasoning`',
     hosts: ['ollama.com'],
     port: 11_434,
-    differ: { imageUrls: false, reasoningHistory: { field: 'reasoning', ...onCalls } },
+    differ: { imageUrls: false, reasoning: commonEfforts, reasoningHistory: { field: 'reasoning', ...onCalls } },
   },
   {
     name: 'lmstudio',
     title: 'LM Studio',
     recognised: 'port 1234',
-    gets: '`tool_choice` as a word: for one tool, `required` and only that tool; images as data; by URL they are a 400',
+    gets: '`required` and only that tool for a forced one; efforts to `high`; images ' + 'as data, not by URL',
     port: 1_234,
-    differ: { imageUrls: false, toolChoices: new Set(['none', 'required']) },
+    differ: { imageUrls: false, toolChoices: new Set(['none', 'required']), reasoning: commonEfforts },
   },
   {
     name: 'llamacpp',

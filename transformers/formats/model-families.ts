@@ -1,5 +1,8 @@
 import { type KnownModels, plainName } from '../../engine/model/transformer.ts';
+import { type EffortWords, nearestEfforts } from '../../engine/model/wire/efforts.ts';
+import { narrowToolSchema } from '../../engine/model/wire/tool-schema.ts';
 import type { ChatDialect } from '../../protocols/chat/index.ts';
+import { geminiEfforts, geminiSubset } from '../../protocols/gemini/index.ts';
 import { applyRow, type DialectRow } from './dialect-row.ts';
 
 /** Models of one family, whoever serves them. */
@@ -20,7 +23,7 @@ export const modelFamilies: readonly ModelFamily[] = [
     name: 'qwen',
     title: 'Qwen',
     recognised: '`qwen*`, `qwq*`',
-    gets: "one system message, first; later ones as the user's text",
+    gets: 'one system message, first',
     names: /^(?:qwen|qwq)/,
     template: { systemPlace: 'first' },
   },
@@ -28,7 +31,7 @@ export const modelFamilies: readonly ModelFamily[] = [
     name: 'minimax',
     title: 'MiniMax',
     recognised: '`minimax-*`',
-    gets: "one system message, first; later ones as the user's text",
+    gets: 'one system message, first',
     names: /^minimax-/,
     template: { systemPlace: 'first' },
   },
@@ -68,6 +71,61 @@ export const modelFamilies: readonly ModelFamily[] = [
     names: /^grok-4[.-]20.*reasoning/,
     differ: { reasoning: undefined },
   },
+  {
+    name: 'grok-4.5',
+    title: 'Grok 4.5',
+    recognised: '`grok-4.5*`',
+    gets: 'efforts `low` to `high`',
+    names: /^grok-4[.-]5(?!\d)/,
+    efforts: () => nearestEfforts('low', 'medium', 'high'),
+  },
+  {
+    name: 'grok-4.6',
+    title: 'Grok 4.6',
+    recognised: '`grok-4.6*`',
+    gets: 'efforts `low` to `xhigh`',
+    names: /^grok-4[.-]6(?!\d)/,
+    efforts: () => nearestEfforts('low', 'medium', 'high', 'xhigh'),
+  },
+  {
+    name: 'gpt-oss',
+    title: 'gpt-oss',
+    recognised: '`gpt-oss*`',
+    gets: 'efforts `low` to `high`',
+    names: /^gpt-oss/,
+    efforts: () => nearestEfforts('low', 'medium', 'high'),
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini',
+    recognised: '`gemini-*`',
+    gets: "schemas with single types and Gemini's keywords; efforts of the model",
+    names: /^gemini-/,
+    efforts: geminiEfforts,
+    template: { toolSchema: { ...narrowToolSchema, subset: geminiSubset } },
+  },
+  {
+    name: 'claude-4',
+    title: 'Claude 4.1 to 4.6',
+    recognised: '`claude-opus-4-1` to `claude-sonnet-4-6`',
+    gets: '`temperature` or `top_p`; neither while thinking',
+    names: /^claude-(?:(?:opus|sonnet|haiku)-4[.-][1-6]|4[.-][1-6]-(?:opus|sonnet|haiku))(?!\d)/,
+    template: {
+      excludes: [
+        { beside: 'reasoning', left: ['temperature', 'top_p', 'top_k'] },
+        { beside: 'temperature', left: ['top_p'] },
+      ],
+    },
+  },
+  {
+    name: 'claude-5',
+    title: 'Claude 4.7 to 5.5',
+    recognised: '`claude-opus-4-7` to `claude-*-5-5`',
+    gets: '',
+    names:
+      /^claude-(?:opus-4[.-][78](?!\d)|(?:opus|sonnet|haiku|fable|mythos)-5(?:[.-][125])?(?![.\d]|-\d{1,2}(?!\d)))/,
+    refuses: ['temperature', 'top_p', 'top_k'],
+  },
 ];
 
 /** The families of a model: the configured one, or those that its name shows. */
@@ -83,7 +141,27 @@ export const templateRules: readonly KnownModels<ChatDialect>[] = modelFamilies.
 );
 
 /** A compatible server's dialect for a model of this family. */
-export const applyFamily = (dialect: ChatDialect, family: ModelFamily): ChatDialect => ({
-  ...applyRow(dialect, family),
-  ...family.template,
-});
+export const applyFamily = (dialect: ChatDialect, family: ModelFamily, model: string): ChatDialect => {
+  const applied = { ...applyRow(dialect, family), ...family.template };
+  return family.efforts
+    ? { ...applied, reasoning: withEfforts(applied.reasoning, family.efforts(plainName(model))) }
+    : applied;
+};
+
+/** A host's controls with the efforts that the model knows, in the host's words. */
+const withEfforts = (control: ChatDialect['reasoning'], words: EffortWords | undefined): ChatDialect['reasoning'] => {
+  if (!control || !words) return undefined;
+  const { efforts } = control;
+  return {
+    ...control,
+    efforts: {
+      none: efforts[words.none],
+      minimal: efforts[words.minimal],
+      low: efforts[words.low],
+      medium: efforts[words.medium],
+      high: efforts[words.high],
+      xhigh: efforts[words.xhigh],
+      max: efforts[words.max],
+    },
+  };
+};

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { bearer, type Call, format, type KnownModels, type Target, traitsOf } from '../../engine/model/transformer.ts';
 import { shortCallIds } from '../../engine/model/wire/call-ids.ts';
+import { nearestEfforts } from '../../engine/model/wire/efforts.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -10,7 +11,7 @@ import {
   plainEfforts,
   searchModels,
 } from '../../protocols/chat/index.ts';
-import { openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
+import { openAiEfforts, openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
 import { compatibleDialect, isUnversioned, rowsInUse } from './compatible.ts';
 import { without } from './dialect-row.ts';
 import { openaiFacts } from './facts/openai.ts';
@@ -37,10 +38,18 @@ const sampling: ReadonlySet<ChatField> = new Set([
   'stop',
 ]);
 
-const efforts = (words: Partial<typeof plainEfforts | Record<string, string>>): ChatDialect['reasoning'] => ({
-  form: 'reasoning_effort',
-  efforts: { ...plainEfforts, ...words },
-});
+/** Efforts over Chat Completions, which has no `max`. */
+const effortsOver: readonly KnownModels<ChatDialect>[] = openAiEfforts.map(
+  ({ names, efforts: [least, ...others] }) => ({
+    names,
+    differ: {
+      reasoning: {
+        form: 'reasoning_effort',
+        efforts: nearestEfforts(least, ...others.filter((effort) => effort !== 'max')),
+      },
+    },
+  }),
+);
 
 /**
  * Known limits of OpenAI's models on any server. Source: OpenAI API reference, "Create chat completion"; guides
@@ -55,11 +64,7 @@ const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readon
   },
   { names: openAiModels.withoutReasoning, differ: { maxTokens, fields, reasoningHistory, reasoning: undefined } },
   { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: undefined } },
-  {
-    names: openAiModels.oSeries,
-    differ: { reasoning: efforts({ none: 'low', minimal: 'low', xhigh: 'high', max: 'high' }) },
-  },
-  { names: openAiModels.firstGpt5, differ: { reasoning: efforts({ none: 'minimal', xhigh: 'high', max: 'high' }) } },
+  ...effortsOver,
   { names: /^gpt-5\.[45](?!\d)/, differ: { toolsWithoutReasoning: 'asked' } },
   { names: /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/, differ: { toolsWithoutReasoning: 'always' } },
 ];
@@ -187,11 +192,14 @@ export const openai = format({
     const chosen = streamUsage === undefined ? dialect : { ...dialect, streamUsage };
     return chatUpstream(chosen, own ? [...templateRules, ...knownOver(chosen)] : knownOver(chosen));
   },
-  headers: (call) => ({ ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)), ...featuresOf(call) }),
+  headers: (call) => ({
+    ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)),
+    ...(call.wire === 'responses' && featuresOf(call)),
+  }),
 });
 
 /**
- * A Codex client's headers. Without the first, the vendor ignores a compaction request; without the second, the tools in a
+ * A Codex client's headers, which belong to Responses: only an upstream that speaks it gets them. Without the first, the vendor ignores a compaction request; without the second, the tools in a
  * request's items. Source: Codex 0.171, as recorded.
  */
 const featureHeaders = ['x-codex-beta-features', 'x-openai-internal-codex-responses-lite'] as const;

@@ -19,6 +19,8 @@ export interface ToolSchemaForm {
   readonly properties: 'added' | 'optional';
   /** `$schema`. */
   readonly dialectName: 'kept' | 'dropped';
+  /** Writes a schema in the subset that the model reads; absent: all of JSON Schema. */
+  readonly subset?: (schema: JsonObject, at: string, losses: Losses) => JsonObject;
 }
 
 /** JSON Schema as it is, as an object schema. */
@@ -58,6 +60,7 @@ export const toolSchema = (
   const walk: Walk = { root: parameters, form, at, losses, left: maxSchemas, keepsReference: false };
   const resolved = resolveRoot(parameters);
   const united = form.rootUnion === 'merged' ? mergeAlternatives(resolved, parameters, at, losses) : resolved;
+  if (form.subset) return asObject(form.subset(mergeSchemas({ type: 'object' }, united), at, losses), form);
   const inlined = rewrite(form.references === 'inlined' ? withoutDefinitions(united) : united, [], walk);
   // A recursive schema can't be written without references, so all of them stay.
   const whole = walk.keepsReference ? rewrite(united, [], { ...walk, form: { ...form, references: 'kept' } }) : inlined;

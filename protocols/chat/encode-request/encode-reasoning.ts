@@ -95,7 +95,7 @@ const effortWord = (reasoning: Reasoning, control: ReasoningControl, losses: Los
   const effort = effortOf(reasoning);
   if (effort === undefined) return undefined;
   const word = control.efforts[effort];
-  const switchesOff = control.form === 'switch' && effort === 'none';
+  const switchesOff = control.form === 'switch' && effort === 'none' && canBeOff(control);
   const turnsBudget = reasoning.effort === undefined && (reasoning.budget ?? 0) > 0;
   if (switchesOff) return undefined;
   if (word === undefined) {
@@ -105,8 +105,11 @@ const effortWord = (reasoning: Reasoning, control: ReasoningControl, losses: Los
   return word;
 };
 
+/** Whether reasoning can be off, as the efforts say. */
+const canBeOff = ({ efforts: { none = 'none' } }: SwitchControl): boolean => none === 'none';
+
 const switchMembers = (reasoning: Reasoning, control: SwitchControl): JsonObject => {
-  if (effortOf(reasoning) === 'none') return control.off;
+  if (effortOf(reasoning) === 'none' && canBeOff(control)) return control.off;
   if (takesBudget(reasoning, control) && control.budget) return { ...control.on, [control.budget]: reasoning.budget };
   return reasoning.mode === 'adaptive' ? {} : control.on;
 };

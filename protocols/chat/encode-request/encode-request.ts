@@ -2,7 +2,7 @@ import type { RequestContext } from '../../../engine/model/context.ts';
 import { tierOf } from '../../../engine/model/event.ts';
 import type { Json, JsonDraft, JsonObject } from '../../../engine/model/json/json.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
-import type { ModelRequest, Part } from '../../../engine/model/request.ts';
+import { isOff, type ModelRequest, type Part } from '../../../engine/model/request.ts';
 import { wireUserId } from '../../../engine/model/wire/user-id.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from '../dialect.ts';
 import { writeExtra } from './encode-content.ts';
@@ -31,10 +31,12 @@ export const encodeRequest =
     for (const [field, member, usual] of plainFields) {
       const value = request[member];
       if (value === undefined || (dialect.omitsDefaults && value === usual)) continue;
-      if (takes(dialect, field)) {
+      const beside = excludedBy(field, request, dialect);
+      if (beside !== undefined && value !== usual) losses.drop(field, `not together with ${beside}`);
+      else if (beside === undefined && takes(dialect, field)) {
         body[dialect.fieldNames[field] ?? field] = member === 'temperature' ? accepted(value, dialect, losses) : value;
         // Nothing is lost of a default.
-      } else if (value !== usual) losses.drop(field);
+      } else if (beside === undefined && value !== usual) losses.drop(field);
     }
     encodeTier(request, dialect, context, body);
     encodeStop(request, dialect, context, body);
@@ -79,6 +81,17 @@ const plainFields = [
   ['metadata', 'metadata', undefined],
   ['prompt_cache_key', 'promptCacheKey', undefined],
 ] as const satisfies readonly (readonly [ChatField, keyof ModelRequest, Json | undefined])[];
+
+/** What keeps a field from being sent: another member of the request, or reasoning. */
+const excludedBy = (field: ChatField, request: ModelRequest, { excludes }: ChatDialect): string | undefined =>
+  excludes.find(({ beside, left }) => left.includes(field) && isAsked(beside, request))?.beside;
+
+const isAsked = (asked: ChatField | 'reasoning', request: ModelRequest): boolean => {
+  const { reasoning } = request;
+  if (asked === 'reasoning') return reasoning !== undefined && !isOff(reasoning);
+  const member = plainFields.find(([field]) => field === asked)?.[1];
+  return member !== undefined && request[member] !== undefined;
+};
 
 /** The client's output token limit, or the highest that the vendor accepts. */
 const withinLimit = (asked: number, { mostTokens }: ChatDialect, losses: Losses): number => {
@@ -168,7 +181,9 @@ const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losse
   const { schema, name, description, strict } = output;
   if (dialect.jsonSchema) {
     const named = { name: safeName(name), ...(description !== undefined && { description }) };
-    const json_schema = { ...named, schema, ...(strict !== undefined && { strict }) };
+    const { subset } = dialect.toolSchema;
+    const written = subset ? subset(schema, 'response_format.json_schema.schema', losses) : schema;
+    const json_schema = { ...named, schema: written, ...(strict !== undefined && { strict }) };
     return { format: { type: 'json_schema', json_schema } };
   }
   losses.approximate('response_format', 'the schema became an instruction');

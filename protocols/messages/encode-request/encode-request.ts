@@ -38,7 +38,7 @@ export const encodeRequest = (
         messages: encodeTurns(turns, context),
         tools,
         tool_choice,
-        ...encodeSampling(request, plan, !traits.sampling && (traits.isKnown || context.client !== 'messages'), losses),
+        ...encodeSampling(request, plan, traits, context),
         thinking: bindThinking(plan.thinking, traits, turns),
         output_config: encodeOutput(request, plan, losses),
         metadata: request.user === undefined ? undefined : { user_id: request.user },
@@ -125,9 +125,14 @@ const unforced = (choice: JsonObject | undefined, losses: Losses): JsonObject | 
   return { ...rest, type: 'auto' };
 };
 
-const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, refused: boolean, losses: Losses): JsonObject => {
+const encodeSampling = (
+  request: ModelRequest,
+  plan: ThinkingPlan,
+  traits: MessagesTraits,
+  { client, losses }: RequestContext,
+): JsonObject => {
   const { temperature, topP, topK } = request;
-  if (refused) {
+  if (!traits.sampling && (traits.isKnown || client !== 'messages')) {
     // A value close to the default is still accepted. Source: Anthropic API reference, "Versions".
     const kept = {
       temperature: temperature === 1 ? 1 : undefined,
@@ -139,17 +144,26 @@ const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, refused: bool
     return { ...kept, stop_sequences: encodeStop(request.stop, losses) };
   }
   const clamped = temperature !== undefined && temperature > 1;
-  const heated = plan.manual && temperature !== undefined && temperature !== 1;
+  const thinks = plan.manual || (traits.signs && traits.isKnown && plan.thinking?.type === 'adaptive');
+  const heated = thinks && temperature !== undefined && temperature !== 1;
   if (heated) losses.drop('temperature', 'thinking allows only 1');
   else if (clamped) losses.approximate('temperature', '1');
-  if (plan.manual && topK !== undefined) losses.drop('top_k', 'not with thinking');
+  if (thinks && topK !== undefined) losses.drop('top_k', 'not with thinking');
+  const sent = heated ? undefined : clamped ? 1 : temperature;
+  const coarse = thinks && topP !== undefined && topP < leastThinkingTopP;
+  const second = !traits.samplingPair && sent !== undefined && topP !== undefined;
+  if (coarse) losses.drop('top_p', `thinking allows only ${leastThinkingTopP} to 1`);
+  else if (second) losses.drop('top_p', 'the model accepts temperature or top_p, not both');
   return {
-    temperature: heated ? undefined : clamped ? 1 : temperature,
-    top_p: topP,
-    top_k: plan.manual ? undefined : topK,
+    temperature: sent,
+    top_p: coarse || second ? undefined : topP,
+    top_k: thinks ? undefined : topK,
     stop_sequences: encodeStop(request.stop, losses),
   };
 };
+
+/** The lowest `top_p` with thinking. Source: Anthropic documentation, "Extended thinking", "Feature compatibility". */
+const leastThinkingTopP = 0.95;
 
 /** The vendor rejects stop sequences that are only white space. */
 const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readonly string[] | undefined => {

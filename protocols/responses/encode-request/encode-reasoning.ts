@@ -14,7 +14,10 @@ export const encodeReasoning = ({ reasoning }: ModelRequest, traits: ResponsesTr
     if (!off) recordReasoningLoss(reasoning, losses, 'the model has none');
     return {};
   }
-  const effort = off ? leastOf(traits, losses) : (reasoning.effort ?? effortOf(reasoning.budget));
+  const asked = off ? 'none' : (reasoning.effort ?? effortOf(reasoning.budget));
+  const effort = asked && traits.efforts[asked];
+  if (off && effort !== 'none') losses.approximate('reasoning', `effort ${effort}`);
+  else if (effort !== asked) losses.approximate('reasoning.effort', effort);
   if (!off && reasoning.effort === undefined && effort)
     losses.approximate('reasoning.budget_tokens', `effort ${effort}`);
   if (!off && reasoning.effort !== undefined && reasoning.budget !== undefined) {
@@ -23,11 +26,6 @@ export const encodeReasoning = ({ reasoning }: ModelRequest, traits: ResponsesTr
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', "the model's default");
   const summary = off ? undefined : summaryOf(reasoning);
   return { ...(effort && { effort }), ...(summary && { summary }) };
-};
-
-const leastOf = ({ leastEffort: least }: ResponsesTraits, losses: Losses): Effort => {
-  if (least !== 'none') losses.approximate('reasoning', `effort ${least}`);
-  return least;
 };
 
 /** Effort of a token budget; other gateways use the same thresholds. */

@@ -74,7 +74,7 @@ const limits = (request: ModelRequest, traits: ResponsesTraits, losses: Losses):
     if (maxTokens < minTokens) losses.approximate('max_tokens', `raised to ${minTokens}`);
     members.max_output_tokens = Math.max(minTokens, maxTokens);
   }
-  const unthinking = request.reasoning !== undefined && isOff(request.reasoning) && traits.leastEffort === 'none';
+  const unthinking = request.reasoning !== undefined && isOff(request.reasoning) && traits.efforts.none === 'none';
   const refuses = !traits.sampling && !unthinking;
   for (const [name, value] of [
     ['temperature', temperature],

@@ -462,7 +462,7 @@ const fields: readonly (readonly [
 ];
 for (const [title, over, body, losses = []] of fields) {
   test(`field: ${title}`, (t) => {
-    const out = encode(asked({ model: 'claude-sonnet-4-5', ...over }));
+    const out = encode(asked({ model: 'claude-sonnet-4-0', ...over }));
     for (const [name, value] of Object.entries(body)) t.deepEqual(out.body[name], value, name);
     t.deepEqual(out.losses, losses);
   });

@@ -59,6 +59,14 @@ export const noStrict: Check = eachTool(
   '.strict',
 );
 
+/** These members can't stand together. */
+export const notTogether =
+  (...names: readonly string[]): Check =>
+  (body) =>
+    names.every((name) => body[name] !== undefined)
+      ? [{ path: names.at(-1) ?? '', words: `${names.join(' and ')} cannot both be specified for this model` }]
+      : [];
+
 /** One of these words, where there is one at all. */
 export const wordsOf =
   (path: string, ...words: readonly string[]): Check =>

@@ -128,6 +128,16 @@ const refused: Readonly<Record<string, Row>> = {
     },
     'messages[1].tool_calls',
   ],
+  'an effort of the newest': ['vllm', { reasoning_effort: 'xhigh' }, 'reasoning_effort'],
+  'reasoning off': ['xai 4.5', { reasoning_effort: 'none' }, 'reasoning_effort'],
+  'the highest effort': ['fireworks', { reasoning_effort: 'max' }, 'reasoning_effort'],
+  'the lowest effort': ['cerebras', { reasoning_effort: 'minimal' }, 'reasoning_effort'],
+  'two sampling fields': ['copilot', { temperature: 0, top_p: 0.9 }, 'top_p'],
+  'a list of types': [
+    "gemini's door",
+    toolWith({ parameters: { type: 'object', properties: { a: { type: ['string', 'null'] } } } }),
+    'tools[0].function.parameters.properties.a',
+  ],
   'empty arguments': [
     'vllm',
     {

@@ -5,6 +5,7 @@ import {
   membersTogether,
   noMembers,
   noStrict,
+  notTogether,
   onlyMembers,
   toolNames,
   wordsOf,
@@ -27,7 +28,7 @@ import {
   textAsString,
   textOnly,
 } from './message-checks.ts';
-import { moonshotSchemas, noReferences, noRootUnion, rootObject } from './schema-checks.ts';
+import { geminiSchemas, moonshotSchemas, noReferences, noRootUnion, rootObject } from './schema-checks.ts';
 
 /** A host that speaks Chat Completions, and what it refuses. */
 export interface StrictHost {
@@ -57,8 +58,12 @@ const everywhere: readonly Check[] = [pairedCalls, argumentsAsText, membersToget
 /** What all others refuse. */
 const common: readonly Check[] = [...everywhere, functionsOnly];
 
+/** What the request types of servers and hosts know at least. */
+const commonEfforts = wordsOf('reasoning_effort', 'none', 'low', 'medium', 'high');
+
 /** Servers whose template is the model's own, with a model of Qwen 3.5 or later. */
-const qwenServer: readonly Check[] = [...common, standardRoles, oneSystemFirst];
+const qwenTemplate: readonly Check[] = [...common, standardRoles, oneSystemFirst];
+const qwenServer: readonly Check[] = [...qwenTemplate, commonEfforts];
 
 const openAiFailure = (status: number, message: string) => ({
   error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
@@ -107,7 +112,7 @@ export const strictHosts = {
   'llama.cpp': {
     baseUrl: 'http://llama.lan:8080/v1',
     model: 'qwen3.8-27b-q4_k_m',
-    checks: [...qwenServer, noReferences],
+    checks: [...qwenTemplate, noReferences],
     refusesWith: 500,
     failure: (code, message) => ({ error: { code, message, type: 'server_error' } }),
     reasoning: 'reasoning_content',
@@ -187,6 +192,42 @@ export const strictHosts = {
       words: "This model's maximum prompt length is 8192 but the request contains 9000 tokens.",
     },
   },
+  'xai 4.5': {
+    baseUrl: 'http://api.x.ai/v1',
+    model: 'grok-4.5',
+    checks: [
+      ...common,
+      standardRoles,
+      noMembers('stop', 'presence_penalty', 'frequency_penalty', 'store'),
+      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
+    ],
+    failure: (_status, error) => ({ code: 'Client specified an invalid argument', error }),
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words: "This model's maximum prompt length is 8192 but the request contains 9000 tokens.",
+    },
+  },
+  fireworks: {
+    baseUrl: 'http://api.fireworks.ai/inference/v1',
+    model: 'accounts/fireworks/models/gpt-oss-120b',
+    checks: [...common, wordsOf('reasoning_effort', 'low', 'medium', 'high')],
+    failure: (_status, message) => ({ error: { message, object: 'error', type: 'invalid_request_error', code: null } }),
+    reasoning: 'reasoning_content',
+    overflow: { status: 400, words: 'The prompt is too long: 9000, model maximum context length: 8192' },
+  },
+  copilot: {
+    baseUrl: 'http://api.githubcopilot.com',
+    model: 'claude-sonnet-4.6',
+    checks: [
+      ...common,
+      notTogether('temperature', 'top_p'),
+      notTogether('reasoning_effort', 'temperature'),
+      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
+    ],
+    failure: (_status, message) => ({ error: { message, code: 'invalid_request_body' } }),
+    overflow: { status: 400, words: 'prompt token count of 9000 exceeds the limit of 8192' },
+  },
   kimi: {
     baseUrl: 'http://api.moonshot.ai/v1',
     model: 'kimi-k3',
@@ -244,6 +285,7 @@ export const strictHosts = {
     model: 'gpt-oss-120b',
     checks: [
       ...common,
+      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
       wordsOf('tool_choice', 'auto', 'none'),
       noMembers(
         ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'],
@@ -289,6 +331,8 @@ export const strictHosts = {
       ...common,
       rootObject,
       noRootUnion,
+      geminiSchemas,
+      wordsOf('reasoning_effort', 'minimal', 'low', 'medium', 'high'),
       noMembers('store', 'presence_penalty', 'frequency_penalty'),
       callsWith(doorSignature, 'Function call is missing a thought_signature in functionCall parts.'),
     ],

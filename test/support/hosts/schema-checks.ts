@@ -51,6 +51,19 @@ export const moonshotSchemas: Check = eachSchema((schema) => {
   return Array.isArray(schema.items) ? 'items must be a schema: a tuple is prefixItems' : undefined;
 });
 
+/** Gemini's declarations: one type for each schema, and no other keywords than these, whatever server passes them on. */
+export const geminiSchemas: Check = eachSchema((schema) => {
+  if (Array.isArray(schema.type)) return 'Proto field is not repeating, cannot start list.';
+  const unknown = Object.keys(schema).find((name) => !geminiKeywords.has(name));
+  return unknown === undefined ? undefined : `Unknown name "${unknown}": Cannot find field.`;
+});
+
+const geminiKeywords: ReadonlySet<string> = new Set([
+  ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'minItems', 'maxItems', 'properties'],
+  ...['required', 'propertyOrdering', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'pattern'],
+  ...['minimum', 'maximum', 'anyOf', 'default', 'example'],
+]);
+
 /** Servers that resolve no references. */
 export const noReferences: Check = eachSchema((schema) =>
   schema.$ref === undefined ? undefined : `references are not resolved: ${String(schema.$ref)}`,

@@ -57,6 +57,20 @@ const byHost: Readonly<Record<string, readonly Row[]>> = {
   ],
   xai: [
     [
+      'the nearest effort that the model has',
+      at('https://api.x.ai/v1'),
+      'responses',
+      { model: 'grok-4.6', input: 'Hi.', reasoning: { effort: 'max' } },
+      { body: { reasoning_effort: 'xhigh' }, losses: ['~reasoning.effort'] },
+    ],
+    [
+      'no sampling fields for the newest Claude models',
+      at('https://api.x.ai/v1'),
+      'chat',
+      chat('claude-opus-5.5', { temperature: 0.2, top_p: 0.5 }),
+      { without: ['temperature', 'top_p'], losses: ['-temperature', '-top_p'] },
+    ],
+    [
       'no stop words and penalties for models that reason',
       at('https://api.x.ai/v1'),
       'chat',

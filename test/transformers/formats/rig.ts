@@ -2,6 +2,7 @@ import type { Fault } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
+import type { WireFormat } from '../../../engine/model/request.ts';
 import type { Format } from '../../../engine/model/transformer.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient } from '../../../protocols/chat/index.ts';
@@ -74,11 +75,13 @@ export const headersOf = (
   vendor: string,
   clientHeaders: Readonly<Record<string, string>> = {},
   { baseUrl = 'http://localhost' }: Place = {},
+  wire: WireFormat = 'chat',
 ): Readonly<Record<string, string>> =>
   formatOf(vendor).headers({
     apiKey: 'k',
     baseUrl: new URL(baseUrl),
     clientHeader: (name) => clientHeaders[name],
+    wire,
     request: chatClient.decodeRequest(chat('m')),
   });
 

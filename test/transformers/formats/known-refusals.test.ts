@@ -1,0 +1,204 @@
+import test from 'ava';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
+import type { HostBody } from '../../support/hosts/check.ts';
+import { breachesOf } from '../../support/hosts/host-vendor.ts';
+import { type StrictHost, strictHosts } from '../../support/hosts/hosts.ts';
+import { type ClientName, chat, functionTool, headersOf, messages, type Place, sent } from './rig.ts';
+
+/** What hosts and models refuse of sampling, efforts and schemas never reaches them, whatever a client asks for. */
+const words = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Each kind of request, from a client of each protocol. */
+const sampling = { temperature: 0.5, top_p: 0.9 };
+const typeLists = {
+  type: 'object',
+  properties: {
+    s: { type: ['string', 'null'] },
+    l: { type: ['null', 'array'], items: { type: 'string' } },
+    c: { const: 'a' },
+    n: { oneOf: [{ type: 'integer', exclusiveMinimum: 0 }, { type: 'string' }] },
+    type: { type: 'string' },
+  },
+  required: ['s'],
+  additionalProperties: false,
+};
+
+const asked = (model: string): readonly (readonly [client: ClientName, body: JsonObject])[] => [
+  ['chat', chat(model, { ...sampling, tools: [functionTool('f', { parameters: typeLists })] })],
+  ['messages', messages(model, { ...sampling, tools: [{ name: 'f', input_schema: typeLists }] })],
+  [
+    'responses',
+    {
+      model,
+      input: 'Hi.',
+      ...sampling,
+      tools: [{ type: 'function', name: 'f', parameters: typeLists, strict: false }],
+    },
+  ],
+  ...words.flatMap((effort) => [
+    ['chat', chat(model, { reasoning_effort: effort, temperature: 0.5, stream: true })] as const,
+    ['responses', { model, input: 'Hi.', reasoning: { effort }, temperature: 0.5 }] as const,
+    ['messages', messages(model, { output_config: effort === 'none' ? {} : { effort }, temperature: 0.5 })] as const,
+  ]),
+  ['messages', messages(model, { thinking: { type: 'disabled' } })],
+  ['messages', messages(model, { thinking: { type: 'enabled', budget_tokens: 2_000 } })],
+  ['messages', messages(model, { thinking: { type: 'adaptive' }, stream: true })],
+];
+
+const isHostBody = (body: JsonObject): body is JsonObject & HostBody => Array.isArray(body.messages);
+
+for (const [name, host] of Object.entries<StrictHost>(strictHosts)) {
+  test(`${name}: sampling, efforts and schemas`, (t) => {
+    const place: Place = { baseUrl: host.baseUrl, ...(host.options && { options: { ...host.options } }) };
+    for (const [client, body] of asked(host.model)) {
+      const out = sent('openai', client, body, place);
+      t.true(isHostBody(out.body));
+      const breaches = isHostBody(out.body) ? breachesOf(host, out.body) : [];
+      t.deepEqual(breaches, [], `${client}: ${JSON.stringify(body)} became ${JSON.stringify(out.body)}`);
+    }
+  });
+}
+
+type EffortRow = readonly [place: string, model: string, sent: readonly (string | undefined)[]];
+
+/** What becomes of each effort, from `none` to `max`. */
+const efforts: readonly EffortRow[] = [
+  ['https://api.x.ai/v1', 'grok-4.5', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.x.ai/v1', 'grok-4.6', ['low', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh']],
+  ['https://api.x.ai/v1', 'grok-9', [...words]],
+  ['https://api.x.ai/v1', 'grok-4.20-reasoning', words.map(() => undefined)],
+  ['https://api.cerebras.ai/v1', 'gpt-oss-120b', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.fireworks.ai/inference/v1', 'glm-5p3', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['http://localhost:11434/v1', 'qwen3.8', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['http://localhost:11434/v1', 'gpt-oss:20b', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['http://localhost:1234/v1', 'openai/gpt-oss-20b', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.githubcopilot.com', 'gemini-3.8-flash', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.githubcopilot.com', 'claude-opus-4.5', words.map(() => undefined)],
+  ['https://api.githubcopilot.com', 'gpt-5.2', ['none', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh']],
+  ...(['gemini-3.8-flash', 'gemini-3.7-pro'] as const).map(
+    (model): EffortRow => [
+      'https://generativelanguage.googleapis.com/v1beta/openai',
+      model,
+      ['low', 'low', 'low', 'medium', 'high', 'high', 'high'],
+    ],
+  ),
+  [
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    'gemini-3.6-flash',
+    ['minimal', 'minimal', 'low', 'medium', 'high', 'high', 'high'],
+  ],
+  [
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    'gemini-2.5-flash',
+    ['none', 'low', 'low', 'medium', 'high', 'high', 'high'],
+  ],
+  ['https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-9-flash', [...words]],
+  ['https://gateway.example/v1', 'anything', [...words]],
+];
+
+for (const [baseUrl, model, became] of efforts) {
+  test(`efforts of ${model} at ${baseUrl}`, (t) => {
+    for (const [index, effort] of words.entries()) {
+      const { body, losses } = sent('openai', 'chat', chat(model, { reasoning_effort: effort }), { baseUrl });
+      t.is(body.reasoning_effort, became[index], effort);
+      // Reasoning that is off asks for nothing that a model without controls could lose.
+      const silent = became[index] === effort || (became[index] === undefined && effort === 'none');
+      t.is(losses.length > 0, !silent, `${effort}: ${losses}`);
+    }
+  });
+}
+
+const responsesEfforts: readonly EffortRow[] = [
+  ['https://api.openai.com/v1', 'gpt-6.2-sol', ['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']],
+  ['https://api.openai.com/v1', 'gpt-6-luna', ['none', 'low', 'low', 'medium', 'high', 'xhigh', 'max']],
+  ['https://api.openai.com/v1', 'gpt-5.1', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.openai.com/v1', 'o4-mini', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.x.ai/v1', 'grok-4.5', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['https://api.openai.com/v1', 'gpt-9-nova', [...words]],
+];
+
+for (const [baseUrl, model, became] of responsesEfforts) {
+  test(`efforts of ${model} over Responses`, (t) => {
+    for (const [index, effort] of words.entries()) {
+      const place = { baseUrl, options: { api: 'responses' } };
+      const { body, losses } = sent('openai', 'chat', chat(model, { reasoning_effort: effort }), place);
+      t.is(isJsonObject(body.reasoning) ? body.reasoning.effort : undefined, became[index], effort);
+      t.is(losses.length > 0, became[index] !== effort, `${effort}: ${losses}`);
+    }
+  });
+}
+
+const pairs: readonly (readonly [vendor: string, model: string, sent: readonly string[]])[] = [
+  ...['opus-4-1', 'sonnet-4-5', 'haiku-4-5-20251001', 'opus-4-5', 'opus-4-6', 'sonnet-4-6'].map(
+    (name) => ['anthropic', `claude-${name}`, ['temperature']] as const,
+  ),
+  ['anthropic', 'claude-sonnet-4-20250514', ['temperature', 'top_p']],
+  ['anthropic', 'claude-3-7-sonnet-latest', ['temperature', 'top_p']],
+  ['anthropic', 'claude-opus-5-5', []],
+  ['openrouter', 'anthropic/claude-sonnet-4.5', ['temperature']],
+  ['openrouter', 'anthropic/claude-3.7-sonnet', ['temperature', 'top_p']],
+  ['openai', 'claude-haiku-4.5', ['temperature']],
+  ['openai', 'claude-opus-4.8', []],
+];
+
+for (const [vendor, model, kept] of pairs) {
+  for (const [client, body] of asked(model).slice(0, 3)) {
+    test(`${vendor}: temperature and top_p for ${model}, ${client}`, (t) => {
+      const out = sent(vendor, client, body, { baseUrl: 'https://gateway.example/v1' });
+      t.deepEqual(
+        ['temperature', 'top_p'].filter((name) => name in out.body),
+        [...kept],
+      );
+      for (const name of ['temperature', 'top_p']) t.is(out.losses.includes(`-${name}`), !kept.includes(name), name);
+    });
+  }
+}
+
+test('one of two sampling fields stays, and a lone top_p', (t) => {
+  const { body, losses } = sent('anthropic', 'chat', chat('claude-sonnet-4-5', { top_p: 0.9 }));
+  t.is(body.top_p, 0.9);
+  t.deepEqual(losses, []);
+});
+
+test('while a model thinks, the vendor takes neither a temperature nor a low top_p', (t) => {
+  for (const model of ['claude-sonnet-4-5', 'claude-opus-4-6']) {
+    const { body, losses } = sent('anthropic', 'chat', chat(model, { ...sampling, reasoning_effort: 'high' }));
+    t.false('temperature' in body || 'top_p' in body, model);
+    t.true(losses.includes('-temperature') && losses.includes('-top_p'), losses.join());
+  }
+});
+
+test('Gemini models get single types at every door', (t) => {
+  for (const [vendor, baseUrl] of [
+    ['openai', 'https://generativelanguage.googleapis.com/v1beta/openai'],
+    ['openai', 'https://api.githubcopilot.com'],
+    ['openai', 'https://ai-gateway.vercel.sh/v1'],
+    ['openrouter', 'https://openrouter.ai/api/v1'],
+  ] as const) {
+    const ask = messages('google/gemini-3.8-flash', {
+      tools: [{ name: 'f', input_schema: typeLists }],
+      output_config: { format: { type: 'json_schema', schema: typeLists } },
+    });
+    const { body } = sent(vendor, 'messages', ask, { baseUrl });
+    const expected = {
+      type: 'object',
+      properties: {
+        s: { type: 'string', nullable: true },
+        l: { type: 'array', nullable: true, items: { type: 'string' } },
+        c: { type: 'string', enum: ['a'] },
+        n: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'string' }] },
+        type: { type: 'string' },
+      },
+      required: ['s'],
+    };
+    const [declared] = Array.isArray(body.tools) ? body.tools : [];
+    t.like(declared, { function: { parameters: expected } }, baseUrl);
+    t.like(body.response_format, { json_schema: { schema: expected } }, baseUrl);
+  }
+});
+
+test("Codex's own headers stay with Responses", (t) => {
+  const own = { 'x-codex-beta-features': 'a', 'x-openai-internal-codex-responses-lite': 'true' };
+  t.false(Object.keys(own).some((name) => name in headersOf('openai', own)));
+  t.like(headersOf('openai', own, {}, 'responses'), own);
+});
