@@ -1,4 +1,4 @@
-import { identity, type Observable, type OperatorFunction, pipe } from 'rxjs';
+import { identity, type Observable, type OperatorFunction } from 'rxjs';
 import { type Exchange, hasRequestStages, isSummarized, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
@@ -7,6 +7,7 @@ import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decod
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents, readStart } from './operators/read-events.ts';
+import { dryRun } from './operators/retry/dry-run.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
 import { Known, named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
@@ -60,9 +61,9 @@ const prepareCall = <T>(gateway: Gateway, then: SequenceStep<Ready, T>): Operato
     then,
   );
 
-/** The client's bytes → the upstream call of the first attempt, without making it. */
+/** The client's bytes → the upstream call, without making it: the first that can be made, as of a request that is answered. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
-  pipe(decodeAndRoute(gateway, identity), prepareCall(gateway, identity));
+  decodeAndRoute(gateway, dryRun(gateway, prepareCall(gateway, identity)));
 
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {

@@ -23,7 +23,7 @@ const restoreReader = reader(RestoreRequest, { compiled: false });
  *
  * - `GET /api/config`: the configuration as written, and an entity tag; with `secrets=hidden`, placeholders instead of secrets.
  * - `POST /api/config`: replaces it; with `if-match`, only if the tag still matches. A placeholder keeps its secret.
- * - `POST /api/config/check`: validates a configuration.
+ * - `POST /api/config/check`: validates a configuration; `GET`: the file, as a reload or restart would.
  * - `GET /api/config/schema`: its JSON Schema.
  * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them, as `GET /api/config` shows it.
  * - `POST /api/config/restore`: restores a backup.
@@ -50,6 +50,15 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     request: ConfigFile,
     answer: async ({ body }) => {
       const { faults, warnings, restart } = await store.check(readBody(store, body));
+      return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
+    },
+  }),
+  jsonRoute('GET', '/api/config/check', {
+    summary: 'What the file would come to',
+    says: 'What is wrong with the file as it is on disk, judged as at a reload or restart; nothing is changed.',
+    reply: CheckedConfig,
+    answer: async () => {
+      const { faults, warnings, restart } = await store.checkFile();
       return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
     },
   }),

@@ -4,26 +4,30 @@ import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
+import { quoteReferences } from '../config/env.ts';
+import { type Findings, type Inspect, withInspected } from '../config/judge.ts';
+import { presetFindings } from '../config/presets/preset-findings.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
+import { validateConfig } from '../config/validate.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
 import { createCatalogue } from '../routing/catalogue/catalogue.ts';
 import { compileGateway, type Gateway } from '../routing/gateway.ts';
-import { modelFindings } from '../routing/model-findings.ts';
-import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
+import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
-import { socketFaults } from '../routing/plan/plan.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
+import type { Cli } from './cli.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
 interface OfflineGateway {
   readonly gateway: Gateway;
   /** Faults and warnings that need the transformer registry. */
-  readonly checked: CheckedEntries;
+  readonly checked: Findings;
 }
 
 /** Compiles a configuration as the service would, custom transformers included. */
@@ -55,12 +59,30 @@ export const offlineGateway = async (
     hop: () => '',
     keepAliveMs: Number.POSITIVE_INFINITY,
   });
-  const { faults, warnings } = validateEntries(config, registry);
+  return { gateway, checked: inspectBuilt(config, gateway) };
+};
+
+/** Judges a configuration as a service that starts with it would. Loads its modules; builds nothing. */
+export const judgeOffline = async (
+  source: JsonObject,
+  { home, env }: Pick<Cli, 'home' | 'env'>,
+  allowed: readonly string[],
+): Promise<Findings> => {
+  const options = {
+    home,
+    transformerFolders: allowed,
+    registry: { formats, stages, defaultFormat, messagesBody: encodeMessagesBody },
+  };
+  const inspect: Inspect = (draft, written) => inspectDraft(draft, written, options);
+  const result = validateConfig(source, env);
+  if ('faults' in result) return withInspected(result, source, env, inspect);
+  const { checked } = await offlineGateway(result.config, home, allowed);
   return {
-    gateway,
-    checked: {
-      faults: [...faults, ...socketFaults(config, registry)],
-      warnings: [...warnings, ...modelFindings(gateway, Date.now())],
-    },
+    faults: quoteReferences(checked.faults, source, env),
+    warnings: [
+      ...result.warnings,
+      ...quoteReferences(checked.warnings, source, env),
+      ...(await presetFindings(home, source, env, inspect)),
+    ],
   };
 };

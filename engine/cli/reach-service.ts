@@ -11,7 +11,7 @@ import type { ServiceAccess } from './commands/clients/client.ts';
 
 /** The service of a configuration's folder, as seen from another process. */
 export interface ServiceLocation {
-  /** `undefined` if the configuration is invalid. */
+  /** Of an invalid one, what can be read; `undefined`: nothing can. */
   readonly config: Config | undefined;
   readonly found: FoundService;
   /** Base URL where it answers, or would if it ran. */
@@ -37,11 +37,11 @@ export const locateService = async ({ home, env }: Pick<Cli, 'home' | 'env'>): P
   return { ...located, found: { type: 'running', pid, startedAtMs, baseUrl: configured } };
 };
 
-/** Without a file, settings from the environment still apply. */
+/** Without a file, settings from the environment still apply; of one with faults, what can be read: the service runs with an earlier one. */
 const configOf = async (home: string, env: Cli['env']): Promise<Config | undefined> => {
   const read = await readConfig(home, env);
   const checked = read.type === 'missing' ? validateConfig({}, env) : read;
-  return 'config' in checked ? checked.config : undefined;
+  return 'config' in checked ? checked.config : checked.draft;
 };
 
 /** Locates the running service. Throws a `CommandError` if it doesn't run or doesn't answer. */
@@ -68,9 +68,14 @@ export const callService = async (
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string | undefined },
   method: 'GET' | 'POST',
   path: string,
+  sent?: JsonObject,
 ): Promise<ServiceAnswer> => {
-  const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
-  const response = await fetch(baseUrl + path, { method, headers, signal: AbortSignal.timeout(answerMs) });
+  const headers = {
+    ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+    ...(sent && { 'content-type': 'application/json' }),
+  };
+  const content = sent && { body: JSON.stringify(sent) };
+  const response = await fetch(baseUrl + path, { method, headers, ...content, signal: AbortSignal.timeout(answerMs) });
   const body = parseJson(await response.text());
   return { status: response.status, body: isJsonObject(body) ? body : {} };
 };

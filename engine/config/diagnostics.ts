@@ -21,6 +21,11 @@ export class Diagnostics {
     this.#warnings.push({ path, message });
   }
 
+  /** Whether a fault is at this path. */
+  hasFault(path: string): boolean {
+    return this.#faults.has(path);
+  }
+
   get faults(): readonly Finding[] {
     return [...this.#faults.values()];
   }

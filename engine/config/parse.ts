@@ -6,7 +6,8 @@ import type { Finding } from './diagnostics.ts';
 export type ParsedConfig = { readonly source: JsonObject } | { readonly faults: readonly Finding[] };
 
 /**
- * Parses JSON with comments and trailing commas. Faults name line and column, counted from 1; all faults are reported.
+ * Parses JSON with comments and trailing commas. A text that isn't JSON is one fault, at its first place: what a parser says after it
+ * follows from it. Line and column count from 1.
  */
 export const parseConfig = (source: string): ParsedConfig => {
   const text = source.replace(/^\uFEFF/, '');
@@ -20,11 +21,12 @@ export const parseConfig = (source: string): ParsedConfig => {
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
-  const faults = errors.map(({ error, offset }) => ({
-    path: '',
-    message: `is not valid JSON: ${errorMessage(printParseErrorCode(error))} at ${position(text, offset)}`,
-  }));
-  if (faults.length > 0) return { faults };
+  const [first] = errors.toSorted((one, other) => one.offset - other.offset);
+  if (first) {
+    const { error, offset } = first;
+    const message = `is not valid JSON: ${errorMessage(printParseErrorCode(error))} at ${position(text, offset)}`;
+    return { faults: [{ path: '', message }] };
+  }
   const value = tree && jsonOf(tree);
   return isJsonObject(value) ? { source: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
 };

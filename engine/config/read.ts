@@ -13,7 +13,15 @@ import { validateConfig } from './validate.ts';
 type ConfigRead =
   /** There is no file. */
   | { readonly type: 'missing' }
-  | { readonly type: 'invalid'; readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] }
+  | {
+      readonly type: 'invalid';
+      readonly faults: readonly Finding[];
+      readonly warnings: readonly Finding[];
+      /** Absent if the text can't be parsed. */
+      readonly source?: JsonObject;
+      /** What could be read of it. */
+      readonly draft?: Config;
+    }
   | {
       readonly type: 'valid';
       /** The source, with environment references unresolved. */
@@ -52,5 +60,5 @@ const readConfigText = (text: string, env: Environment): Exclude<ConfigRead, { t
   if ('faults' in parsed) return { type: 'invalid', faults: parsed.faults, warnings: [] };
   const { source } = parsed;
   const result = validateConfig(source, env);
-  return 'config' in result ? { type: 'valid', source, ...result } : { type: 'invalid', ...result };
+  return 'config' in result ? { type: 'valid', source, ...result } : { type: 'invalid', source, ...result };
 };

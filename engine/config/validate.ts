@@ -1,4 +1,4 @@
-import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../model/json/json.ts';
+import { isJsonObject, isWithinDepth, type Json, type JsonDraft, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config, Provider } from './config.ts';
 import { Diagnostics, didYouMean, type Finding, reportUnknownFields } from './diagnostics.ts';
@@ -17,19 +17,26 @@ import { placeholderFaults, putSecretsBack } from './secrets.ts';
 import { readPools } from './sections/pools.ts';
 import { isDemo, readProviders } from './sections/providers.ts';
 import { readRouter } from './sections/router.ts';
+import { RuleFile } from './sections/rule-schema.ts';
 import { coerceFromEnv, isLoopback, readServiceSettings } from './sections/service-settings.ts';
 import { readTransformers, type SourceItem } from './sections/transformers.ts';
 
 /** A valid configuration or all its faults, with warnings. */
 export type Validation =
   | { readonly config: Config; readonly warnings: readonly Finding[] }
-  | { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] };
+  | {
+      readonly faults: readonly Finding[];
+      readonly warnings: readonly Finding[];
+      /** What could be read, so that the faults of transformers and modules are found too; absent: nothing could. */
+      readonly draft?: Config;
+    };
 
 const file = reader(ConfigFile, { suggest: didYouMean });
 const providerFile = reader(ProviderFile, { compiled: false });
 const routerFile = reader(RouterFile, { compiled: false });
 const fallbackFile = reader(FallbackFile, { compiled: false });
 const transformerFile = reader(TransformerEntryFile, { compiled: false });
+const ruleFile = reader(RuleFile, { compiled: false });
 
 /**
  * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value nor
@@ -47,8 +54,13 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   const list = readPools(filled.Pools, readProviders(filled.Providers, unset, findings), unset, findings);
   const { Router, fallback } = filled;
   const router = readRouter(
-    routerFile.matches(Router) ? Router : {},
-    fallbackFile.matches(fallback) ? fallback : {},
+    withoutFaulty(routerFile, Router) ?? {},
+    matchingItems(
+      ruleFile,
+      isJsonObject(Router) && !findings.hasFault('Router.rules') ? Router.rules : undefined,
+      'Router.rules',
+    ),
+    withoutFaulty(fallbackFile, fallback) ?? {},
     list,
     unset,
     findings,
@@ -72,11 +84,11 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
 
   const faults = quoteReferences(findings.faults, source, env);
   const warnings = quoteReferences(findings.warnings, source, env);
-  if (faults.length > 0 || !settings) return { faults, warnings };
+  if (!settings) return { faults, warnings };
   const referred = referredValues(source, env);
   const { providers, pools } = list;
   const config = { ...settings, ...(referred.length > 0 && { referred }), providers, pools, router, transformers };
-  return { config, warnings };
+  return faults.length > 0 ? { faults, warnings, draft: config } : { config, warnings };
 };
 
 /** Warns of providers whose base URL is the service's own: each request would come back to it. */
@@ -91,6 +103,22 @@ const warnOfLoops = (
     if (![baseUrl, ...otherBaseUrls].some(isOwn)) continue;
     findings.warn('Providers', `has ${JSON.stringify(name)}, whose baseUrl leads to this gateway itself`);
   }
+};
+
+/** An object without the members that don't match, which are reported already; of its objects, single members are left out. */
+const withoutFaulty = <T>(file: Reader<T>, value: Json | undefined): T | undefined => {
+  if (file.matches(value)) return value;
+  if (!isJsonObject(value)) return undefined;
+  const kept: JsonDraft = { ...value };
+  for (const [name, member] of Object.entries(value)) {
+    if (file.matches({ [name]: member })) continue;
+    const rest = isJsonObject(member)
+      ? Object.entries(member).filter(([inner, one]) => file.matches({ [name]: { [inner]: one } }))
+      : [];
+    if (rest.length > 0) kept[name] = Object.fromEntries(rest);
+    else delete kept[name];
+  }
+  return file.matches(kept) ? kept : undefined;
 };
 
 /** A deeper configuration couldn't be parsed again after writing. */

@@ -2,6 +2,7 @@ import { laterRoutes } from '../../admin/later-routes.ts';
 import { Feeds } from '../../admin/requests/feeds.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import type { Config } from '../config/config.ts';
+import { configFile } from '../config/read.ts';
 import { keyVariable } from '../config/sections/providers.ts';
 import { telemetrySettings } from '../config/sections/telemetry.ts';
 import type { Feature } from '../feature.ts';
@@ -26,6 +27,7 @@ import { upstreamStates } from '../upstream/health/show-health.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetQuestion } from './fleet-views.ts';
 import { type Keeper, openRecords } from './keeper.ts';
+import { ConfigError } from './load-config.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { ProcessServices, ServicesOptions } from './services.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -110,7 +112,10 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     else if (question.kind === 'metrics') await metrics.tellAll();
     else if (question.kind === 'models') await services.catalogue.reload();
     else if (question.kind === 'apply') return (await store.reload()) ? '' : undefined;
-    else return history.answer(question);
+    else if (question.kind === 'judge') {
+      const { faults } = await store.checkFile();
+      return faults.length === 0 ? '' : new ConfigError(configFile(home, options.env), faults).message;
+    } else return history.answer(question);
     return undefined;
   });
   if (peers?.isShared()) void history.followOthers();

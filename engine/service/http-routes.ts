@@ -95,6 +95,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       [
         'GET /api/config',
         'POST /api/config',
+        'GET /api/config/check',
         'POST /api/config/check',
         'GET /api/config/schema',
         'GET /api/config/backups',

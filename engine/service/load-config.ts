@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import type { Environment } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
+import { type Inspect, withInspected } from '../config/judge.ts';
 import { configFile, readConfig } from '../config/read.ts';
 import { chooseModels } from '../config/sections/choose-models.ts';
 import { validateConfig } from '../config/validate.ts';
@@ -38,10 +39,13 @@ export const loadConfig = async (
   env: Environment,
   vendors: readonly KnownVendor[],
   listModels: (vendor: KnownVendor) => Promise<readonly string[]>,
+  /** Finds further faults of a configuration that has some. */
+  inspect: Inspect,
 ): Promise<LoadedConfig> => {
   const file = configFile(home, env);
   const read = await readConfig(home, env);
-  if (read.type === 'invalid') throw new ConfigError(file, read.faults);
+  if (read.type === 'invalid')
+    throw new ConfigError(file, (await withInspected(read, read.source ?? {}, env, inspect)).faults);
   if (read.type === 'valid')
     return { source: read.source, config: read.config, warnings: read.warnings, file, demo: false };
   const { firstRun } = await import('../config/files/first-run.ts');

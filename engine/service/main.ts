@@ -60,6 +60,10 @@ export const main = async (options: MainOptions): Promise<void> => {
   const supervisor = new Supervisor({
     startedAtMs: Date.now(),
     wanted,
+    async judge() {
+      const why = await exchange.judge();
+      if (why !== '') throw new Error(why);
+    },
     report,
     changed: (workers) => {
       for (const worker of forked) worker.inform(workers);
@@ -170,8 +174,11 @@ const fleetStore = async (
 
 const wantedWorkers = async (home: string, env: Environment): Promise<number> => {
   const read = await readConfig(home, env);
-  if (read.type === 'invalid') throw new ConfigError(configFile(home, env), read.faults);
-  return read.type === 'valid' ? read.config.workers : defaultSettings().workers;
+  if (read.type === 'missing') return defaultSettings().workers;
+  if (read.type === 'valid') return read.config.workers;
+  // A worker that can read a part of the configuration tells all of its faults.
+  if (read.draft) return read.draft.workers;
+  throw new ConfigError(configFile(home, env), read.faults);
 };
 
 /** A worker that runs in this process: the fastest to start. Its exit doesn't end the process. */

@@ -4,15 +4,16 @@ import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.t
 import { type Finding, formatFinding, formatFindings } from '../config/diagnostics.ts';
 import { quoteReferences } from '../config/env.ts';
 import { ConfigStore } from '../config/files/store.ts';
+import { type Inspect, withInspected } from '../config/judge.ts';
+import { presetFindings } from '../config/presets/preset-findings.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { validateDraft } from '../config/validate.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
-import { modelFindings } from '../routing/model-findings.ts';
-import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
-import { socketFaults } from '../routing/plan/plan.ts';
+import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
+import { sameEntry } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
 import type { ProcessServices } from './services.ts';
 import type { Peers } from './workers/peers.ts';
@@ -49,7 +50,7 @@ export const openGateway = async (
   const { env, home } = gatewayOptions;
   const current = { gateway: await buildGateway(gatewayOptions, config) };
   // An unusable module doesn't prevent the start, since it may be fixed while the service runs.
-  const entries = checkUse(config, current.gateway, () => true);
+  const entries = inspectBuilt(config, current.gateway, () => true);
   if (entries.faults.length > 0) {
     await current.gateway.upstreams.close();
     throw new ConfigError(file ?? configFile(home, env), entries.faults);
@@ -60,7 +61,9 @@ export const openGateway = async (
       report(`warning: ${warning}`);
     }
   };
-  warn([...warnings, ...entries.warnings]);
+  const presetWarnings = (base: JsonObject) =>
+    presetFindings(home, base, env, (draft, merged) => inspectDraft(draft, merged, gatewayOptions));
+  warn([...warnings, ...entries.warnings, ...(await presetWarnings(source))]);
 
   /** Whether an entry's module is already unusable in the active configuration; then it is no reason to reject a change. */
   const isBroken = (entry: TransformerEntry | RouterModule): boolean => {
@@ -94,12 +97,17 @@ export const openGateway = async (
     log: logs.app,
     ...(turn && { exclusive: oneAtATime(turn) }),
     ...(applyElsewhere && { applyElsewhere }),
-    async prepare(next) {
+    inspect(draft, written) {
+      secrets.add(hiddenIn(draft));
+      return inspectDraft(draft, written, gatewayOptions, isBroken);
+    },
+    async prepare(next, written) {
       // Mask before anything from the configuration can be logged.
       secrets.reset([...hiddenIn(current.gateway.config), ...hiddenIn(next)]);
       await changes.prepare(next);
       const ready = await buildGateway(gatewayOptions, next, current.gateway);
-      return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
+      const { faults, warnings: found } = inspectBuilt(next, ready, isBroken);
+      return { faults, warnings: [...found, ...(await presetWarnings(written))], apply: () => use(ready) };
     },
   });
   const build = (aside: Config): Promise<Gateway> => {
@@ -114,17 +122,21 @@ export const openGateway = async (
       env,
       base: () => store.source,
       build,
-      check: async (preset) => checkUse(preset, await build(preset), isBroken),
+      check: async (preset) => inspectBuilt(preset, await build(preset), isBroken),
+      inspect: (draft, merged) => inspectDraft(draft, merged, gatewayOptions, isBroken),
       warn: (name, findings) =>
         warn(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
     }),
     build,
     async aside(source) {
       const result = validateDraft(source, store.source, env, vendorVariables);
-      if (!('config' in result)) return unusable(result.faults);
+      if (!('config' in result)) {
+        const inspect: Inspect = (draft, merged) => inspectDraft(draft, merged, gatewayOptions, isBroken);
+        return unusable((await withInspected(result, source, env, inspect)).faults);
+      }
       const { config: other } = result;
       const built = await build(other);
-      const { faults } = checkUse(other, built, isBroken);
+      const { faults } = inspectBuilt(other, built, isBroken);
       if (faults.length === 0) return built;
       if (built.upstreams !== current.gateway.upstreams) await built.upstreams.close();
       return unusable(quoteReferences(faults, source, env));
@@ -143,19 +155,6 @@ export const openGateway = async (
       await store.close();
       await current.gateway.upstreams.close();
     },
-  };
-};
-
-/** Faults of a configuration that only building its gateway reveals. */
-const checkUse = (
-  config: Config,
-  gateway: Gateway,
-  isAllowedToFail: (entry: TransformerEntry | RouterModule) => boolean,
-): CheckedEntries => {
-  const { faults, warnings } = validateEntries(config, gateway.registry, isAllowedToFail);
-  return {
-    faults: [...faults, ...socketFaults(config, gateway.registry)],
-    warnings: [...warnings, ...modelFindings(gateway, Date.now())],
   };
 };
 

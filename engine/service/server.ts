@@ -6,6 +6,8 @@ import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { envOverridesIn, shownName } from '../config/env.ts';
+import type { KnownVendor } from '../config/files/first-run.ts';
+import type { Inspect } from '../config/judge.ts';
 import { withProvider } from '../config/validate.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import type { Feature } from '../feature.ts';
@@ -20,6 +22,7 @@ import type { LossSeries } from '../observe/observer.ts';
 import { root } from '../paths.ts';
 import { RequestRecords } from '../request-record.ts';
 import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
+import { inspectDraft } from '../routing/inspect.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { type Later, later, within } from '../runtime/within.ts';
 import { openFeatures, type WatchingFeature } from './features.ts';
@@ -166,19 +169,22 @@ const registryWith = (vendors: readonly Format[] = []) => {
 
 /** Loads the configuration; on a first start, with the models that the vendors list now, which are kept. */
 const loadWithModels = async (
-  { home, env }: Pick<StartOptions, 'home' | 'env'>,
+  { home, env, transformerFolders = [] }: Pick<StartOptions, 'home' | 'env' | 'transformerFolders'>,
   registry: ReturnType<typeof registryWith>['registry'],
   known: ReturnType<typeof knownVendors>,
   { modelListMs }: Waits,
 ): Promise<{ readonly loaded: LoadedConfig; readonly listed: readonly KeptList[] }> => {
   const listed: KeptList[] = [];
-  const loaded = await loadConfig(home, env, known, async (vendor) => {
+  const inspect: Inspect = (draft, source) =>
+    inspectDraft(draft, source, { home, transformerFolders, registry }, () => true);
+  const listModels = async (vendor: KnownVendor): Promise<readonly string[]> => {
     const { listVendorModels } = await import('../endpoints/upstream-models.ts');
     const models = await listVendorModels(registry, env, messagesClient, modelListMs)(vendor);
     const address = addressOf(new URL(vendor.baseUrl));
     if (models.length > 0) listed.push({ provider: vendor.provider, address, atMs: Date.now(), models });
     return models.map(({ id }) => id);
-  });
+  };
+  const loaded = await loadConfig(home, env, known, listModels, inspect);
   return { loaded, listed };
 };
 

@@ -229,12 +229,12 @@ test('backups are listed newest first, and taken back', async (t) => {
   t.deepEqual(await (await ask('/api/config')).json(), { PORT: 2 });
 });
 
-test('a backup that can not be read: every fault on a line of its own', async (t) => {
+test('a backup that can not be read: one fault at its place', async (t) => {
   const { ask, post } = await serve(t, {}, '{ PORT: 1, "HOST" }');
   await post('/api/config', { LOG: false });
   const { backups } = await jsonOf<{ backups: { name: string }[] }>(await ask('/api/config/backups'));
   const { message } = await jsonOf<{ message: string }>(await ask(`/api/config/backups/${backups[0]?.name}`));
-  t.regex(message, /^That backup can't be read:(\n- The configuration is not valid JSON: [^\n]*){2,}$/);
+  t.regex(message, /^That backup can't be read:(\n- The configuration is not valid JSON: [^\n]*)$/);
 });
 
 test('only a listed backup is taken back', async (t) => {

@@ -513,6 +513,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'routing/',
       ),
       ...below('service/', 'runtime/', 'upstream/'),
+      // The shapes of the service's answers.
+      'admin/schema.ts',
       'protocols/index.ts',
       'transformers/index.ts',
       'rxjs',

@@ -1,12 +1,16 @@
+import { CheckedConfig } from '../../../admin/schema.ts';
 import { type Finding, formatFinding } from '../../config/diagnostics.ts';
 import { schemaText } from '../../config/json-schema.ts';
+import type { Findings } from '../../config/judge.ts';
 import { configFile, readConfig } from '../../config/read.ts';
+import { reader } from '../../model/schema.ts';
 import type { Cli } from '../cli.ts';
-import { offlineGateway } from '../offline-gateway.ts';
+import { judgeOffline } from '../offline-gateway.ts';
+import { callService, locateService } from '../reach-service.ts';
 
 /**
- * `junctor config check`: prints every fault and warning of the configuration. Applies the same checks as a running service.
- * Returns the exit code: 1 if there are faults.
+ * `junctor config check`: prints every fault and warning of the configuration. The running service judges it, with its own environment, as
+ * at a reload; without one, it is judged as at a start from this shell. Returns the exit code: 1 if there are faults.
  */
 export const checkConfig = async (
   cli: Cli,
@@ -18,14 +22,36 @@ export const checkConfig = async (
     cli.print(`${file} does not exist. The first start creates it from API keys in the environment, or serves a demo.`);
     return 0;
   }
-  const checked =
-    read.type === 'valid' ? (await offlineGateway(read.config, cli.home, allowTransformerPath)).checked : undefined;
-  const faults = read.type === 'invalid' ? read.faults : (checked?.faults ?? []);
-  const warnings = [...read.warnings, ...(checked?.warnings ?? [])];
+  const byService = await judgedByService(cli);
+  const { faults, warnings } = byService ?? (await judgedHere(cli, read, allowTransformerPath));
   for (const fault of faults) cli.print(formatLine('fault', fault));
   for (const warning of warnings) cli.print(formatLine('warning', warning));
   cli.print(`${file}: ${count(faults.length, 'fault')}, ${count(warnings.length, 'warning')}`);
+  cli.warn(
+    byService
+      ? 'Judged by the running service, with its environment variables.'
+      : "Judged by this shell's environment variables: no service answers for this folder.",
+  );
   return faults.length > 0 ? 1 : 0;
+};
+
+const checked = reader(CheckedConfig, { compiled: false });
+
+/** `undefined`: no service runs on this folder, or it doesn't take the key of the configuration on disk. */
+const judgedByService = async (cli: Cli): Promise<Findings | undefined> => {
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') return undefined;
+  const answer = await callService(located, 'GET', '/api/config/check').catch(() => undefined);
+  return checked.matches(answer?.body) ? answer.body : undefined;
+};
+
+const judgedHere = (
+  cli: Cli,
+  read: Exclude<Awaited<ReturnType<typeof readConfig>>, { type: 'missing' }>,
+  allowed: readonly string[],
+): Promise<Findings> | Findings => {
+  if (read.source) return judgeOffline(read.source, cli, allowed);
+  return read.type === 'invalid' ? read : { faults: [], warnings: [] };
 };
 
 const formatLine = (kind: string, finding: Finding): string => `${kind.padEnd(8)} ${formatFinding(finding)}`;

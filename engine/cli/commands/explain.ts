@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { firstValueFrom, type ObservedValueOf } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
+import { Explanation } from '../../../admin/schema.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { explain, minimalRequest } from '../../endpoints/explain.ts';
 import { FaultError } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
+import { reader } from '../../model/schema.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import { usableConfig } from '../offline-config.ts';
 import { offlineGateway } from '../offline-gateway.ts';
+import { callService, locateService } from '../reach-service.ts';
 
 /** Options of `junctor explain`. */
 interface ExplainOptions {
@@ -23,13 +26,47 @@ interface ExplainOptions {
 }
 
 /**
- * `junctor explain`: prints the route and the upstream request for a client request. Uses the configuration on disk; sends
- * nothing.
+ * `junctor explain`: prints the route and the upstream request for a client request. Asks the running service, which knows its own
+ * environment and its upstreams' health; without one, uses the configuration on disk and this shell's environment. Sends nothing.
  */
 export const explainRequest = async (cli: Cli, file: string | undefined, options: ExplainOptions): Promise<void> => {
-  const config = await usableConfig(cli);
   const client = clientFor(options.client ?? 'messages');
   const body = file === undefined ? fromOptions(client, options) : await fromFile(file);
+  const answer =
+    (await explainedByService(cli, client, body, options)) ?? (await explainedHere(cli, client, body, options));
+  if (options.json) cli.print(JSON.stringify(answer, null, 2));
+  else for (const line of lines(answer)) cli.print(line);
+};
+
+const explanation = reader(Explanation, { compiled: false });
+
+/** `undefined`: no service runs on this folder, or it doesn't take the key of the configuration on disk. */
+const explainedByService = async (
+  cli: Cli,
+  { wire }: ClientProtocol,
+  body: JsonObject,
+  { key, path, header = [] }: ExplainOptions,
+): Promise<Explanation | undefined> => {
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') return undefined;
+  const headers = Object.fromEntries(header.map(headerOf));
+  const asked = { client: wire, body, headers, ...(key !== undefined && { key }), ...(path !== undefined && { path }) };
+  const answer = await callService(located, 'POST', '/api/explain', asked).catch(() => undefined);
+  if (!answer || answer.status === 401 || answer.status === 403) return undefined;
+  if (explanation.matches(answer.body)) return answer.body;
+  const { error } = answer.body;
+  const message = isJsonObject(error) && typeof error.message === 'string' ? error.message : answer.body.message;
+  throw new CommandError(`The request would be rejected: ${message ?? `status ${answer.status}`}`);
+};
+
+const explainedHere = async (
+  cli: Cli,
+  client: ClientProtocol,
+  body: JsonObject,
+  options: ExplainOptions,
+): Promise<Explanation> => {
+  const config = await usableConfig(cli);
+  cli.warn("No service answers for this folder: explained by the file and this shell's environment variables.");
   const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
   const headers = Object.fromEntries((options.header ?? []).map(headerOf));
   const origin = {
@@ -37,9 +74,7 @@ export const explainRequest = async (cli: Cli, file: string | undefined, options
     ...(options.path !== undefined && { path: options.path }),
   };
   const question = { client, body, headers, origin, atMs: Date.now() };
-  const answer = await firstValueFrom(explain(question, gateway)).catch(rejectExplain);
-  if (options.json) cli.print(JSON.stringify(answer, null, 2));
-  else for (const line of lines(answer)) cli.print(line);
+  return firstValueFrom(explain(question, gateway)).catch(rejectExplain);
 };
 
 const clientFor = (wire: string): ClientProtocol => {
@@ -73,8 +108,6 @@ const rejectExplain = (error: unknown): never => {
   if (error instanceof FaultError) throw new CommandError(`The request would be rejected: ${error.message}`);
   throw error;
 };
-
-type Explanation = ObservedValueOf<ReturnType<typeof explain>>;
 
 const lines = (answer: Explanation): readonly string[] => {
   const {

@@ -2,12 +2,15 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, type Subscription } from 'rxjs';
+import { errorCode } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { Config } from '../config.ts';
 import { formatFinding } from '../diagnostics.ts';
 import { type Environment, quoteReferences } from '../env.ts';
 import { schemaReference, writeSchema } from '../json-schema.ts';
+import type { Inspect } from '../judge.ts';
+import { withInspected } from '../judge.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
 import { configFile } from '../read.ts';
 import { putSecretsBack } from '../secrets.ts';
@@ -24,7 +27,9 @@ export interface ConfigStoreOptions {
   /** The configuration that the service started with, from the file or generated. */
   readonly initial: Configuration;
   /** Loads and builds everything that a configuration needs, without changing the active one. */
-  readonly prepare: (config: Config) => Promise<Prepared>;
+  readonly prepare: (config: Config, source: JsonObject) => Promise<Prepared>;
+  /** Finds further faults of a configuration that has some. */
+  readonly inspect?: Inspect;
   readonly log: AppLog;
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
@@ -55,6 +60,8 @@ export class ConfigStore {
   #seen: string | undefined;
   /** Whether the active configuration is that of the text last read. */
   #follows = false;
+  /** Whether there was a file since the start. */
+  #hadFile = false;
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
 
@@ -73,6 +80,7 @@ export class ConfigStore {
     await removeTempFilesOf(store.#file.path, home);
     const text = await store.#file.read().catch(() => undefined);
     store.#text = text?.toString();
+    store.#hadFile = text !== undefined;
     await store.#keepSchema();
     // A killed process may have left one backup too many.
     await store.#file.backups.prune().catch(() => undefined);
@@ -124,9 +132,30 @@ export class ConfigStore {
 
   /** Checks a configuration without applying it. Placeholders are as in `replace`. */
   async check(source: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
-    const ready = await this.#check(putSecretsBack(source, this.source));
+    return this.#judge(putSecretsBack(source, this.source));
+  }
+
+  async #judge(source: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
+    const ready = await this.#check(source);
     if ('type' in ready) return { faults: ready.faults, warnings: ready.warnings, restart: [] };
     return { faults: [], warnings: ready.warnings, restart: needsRestart(this.#options.initial.config, ready.config) };
+  }
+
+  /** Checks what the file has now, as a reload of it would, without applying it. */
+  async checkFile(): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
+    let text: string | undefined;
+    try {
+      text = (await this.#file.read())?.toString();
+    } catch (error) {
+      const message = `can't be read (${errorCode(error) ?? 'unknown error'})`;
+      return { faults: [{ path: '', message }], warnings: [], restart: [] };
+    }
+    if (text === undefined) {
+      const removed = [{ path: '', message: 'was removed; the running one stays in use' }];
+      return { faults: this.#hadFile ? removed : [], warnings: [], restart: [] };
+    }
+    const parsed = parseConfig(text);
+    return 'faults' in parsed ? { ...parsed, warnings: [], restart: [] } : this.#judge(parsed.source);
   }
 
   /** Parses a backup; `undefined`: there is no such backup. */
@@ -206,7 +235,7 @@ export class ConfigStore {
     const ready = await this.#check(source);
     if ('type' in ready) return ready;
     this.#text = this.#seen = await this.#file.write(textFor);
-    this.#follows = true;
+    this.#follows = this.#hadFile = true;
     const applied = this.#use(ready, 'configuration replaced');
     await this.#keepSchema();
     return applied;
@@ -257,11 +286,11 @@ export class ConfigStore {
   }
 
   async #check(source: JsonObject): Promise<Ready | Refused> {
-    const { env, prepare } = this.#options;
+    const { env, prepare, inspect } = this.#options;
     const result = validateConfig(source, env);
-    if (!('config' in result)) return refused(result);
+    if (!('config' in result)) return refused(inspect ? await withInspected(result, source, env, inspect) : result);
     const { config } = result;
-    const prepared = await prepare(config);
+    const prepared = await prepare(config, source);
     const warnings = [...result.warnings, ...quoteReferences(prepared.warnings, source, env)];
     return prepared.faults.length > 0
       ? refused({ faults: quoteReferences(prepared.faults, source, env), warnings })

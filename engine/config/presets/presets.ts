@@ -3,6 +3,7 @@ import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
 import { type Environment, quoteReferences } from '../env.ts';
+import { type Inspect, withInspected } from '../judge.ts';
 import { readPreset, validatePreset } from './merge-preset.ts';
 import { findPreset } from './preset-files.ts';
 
@@ -36,6 +37,8 @@ interface PresetsOptions<Gateway> {
   readonly build: (config: Config) => Promise<Gateway>;
   /** Checks a preset's configuration for faults that only building it reveals. */
   readonly check: (config: Config) => Promise<PresetFindings>;
+  /** Finds further faults of a preset's configuration that has some. */
+  readonly inspect?: Inspect;
   /** Receives the warnings of a manifest each time it is read. */
   readonly warn: (preset: string, warnings: readonly Finding[]) => void;
 }
@@ -53,6 +56,7 @@ export const createPresets = <Gateway>({
   base,
   build,
   check,
+  inspect,
   warn,
 }: PresetsOptions<Gateway>): Presets<Gateway> => {
   const known = new Map<string, Known<Gateway>>();
@@ -81,7 +85,7 @@ export const createPresets = <Gateway>({
     validate: (manifest) => ({ faults: [], ...validatePreset(base(), manifest, env) }),
     async check(manifest) {
       const result = validatePreset(base(), manifest, env);
-      if ('faults' in result) return result;
+      if ('faults' in result) return inspect ? withInspected(result, result.source, env, inspect) : result;
       const { config, source } = result;
       const { faults, warnings } = await check(config);
       return {

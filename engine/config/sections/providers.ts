@@ -17,7 +17,9 @@ export interface ProviderList {
   readonly providers: readonly Provider[];
   /** Names of all providers, valid or not, so that one fault doesn't cause others. */
   readonly names: readonly string[];
-  /** Whether every element is valid. */
+  /** Names of all models, of valid elements or not. */
+  readonly modelNames: ReadonlySet<string>;
+  /** Whether every element's models could be read. */
   readonly complete: boolean;
 }
 
@@ -37,7 +39,23 @@ export const readProviders = (
     const provider = file.matches(row) && readProvider(row, missing, at, findings);
     if (provider) providers.push(provider);
   });
-  return { providers, names, complete: providers.length === rows.length };
+  const lists = rows.map(modelNamesOf);
+  return {
+    providers,
+    names,
+    modelNames: new Set(lists.flatMap((list) => list ?? [])),
+    complete: !lists.includes(undefined),
+  };
+};
+
+/** The models of an element, whatever else is wrong with it; `undefined`: they can't be read. */
+const modelNamesOf = (row: Json): readonly string[] | undefined => {
+  const models = isJsonObject(row) ? row.models : undefined;
+  if (!Array.isArray(models)) return undefined;
+  return models.flatMap((model: Json) => {
+    const name = isJsonObject(model) ? model.name : model;
+    return typeof name === 'string' ? [name.trim()] : [];
+  });
 };
 
 const checkName = (name: string, names: string[], at: string, findings: Diagnostics): void => {

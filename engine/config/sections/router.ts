@@ -6,7 +6,9 @@ import type { UnsetReference } from '../env.ts';
 import type { FallbackFile, RouterFile } from '../schema.ts';
 import { findDestination, findPool, findProvider, parseDestination, providersOf } from './destination.ts';
 import type { ProviderList } from './providers.ts';
+import type { RuleFile } from './rule-schema.ts';
 import { readRules } from './rules.ts';
+import type { SourceItem } from './transformers.ts';
 
 /** What destinations may name. */
 export interface DestinationList extends ProviderList {
@@ -16,6 +18,7 @@ export interface DestinationList extends ProviderList {
 /** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
 export const readRouter = (
   source: RouterFile,
+  rules: readonly SourceItem<RuleFile>[],
   olderFallback: FallbackFile,
   list: DestinationList,
   unset: readonly UnsetReference[],
@@ -56,7 +59,7 @@ export const readRouter = (
     if (text !== undefined) routes[scenario] = text;
   }
   const module = readModule(source.module);
-  const rules = readRules(source.rules ?? [], destination, findings);
+  const own = readRules(rules, destination, findings);
   return {
     default: destination('Router.default', source.default),
     ...(source.longContextThreshold !== undefined && { longContextThreshold: source.longContextThreshold }),
@@ -64,7 +67,7 @@ export const readRouter = (
       source.compactPrompt.trim() !== '' && { compactPrompt: source.compactPrompt }),
     routes,
     fallback,
-    ...(rules.length > 0 && { rules }),
+    ...(own.length > 0 && { rules: own }),
     ...(module !== undefined && { module }),
   };
 };
@@ -78,7 +81,7 @@ const readModule = (source: RouterFile['module']): RouterConfig['module'] => {
 
 /** Reports what is wrong with a destination. */
 export const checkDestination = (path: string, text: string, list: DestinationList, findings: Diagnostics): void => {
-  const { providers, pools, names, complete } = list;
+  const { providers, pools, names, modelNames, complete } = list;
   if (findPool(pools, text)) return;
   const named = parseDestination(text);
   const shown = JSON.stringify(text.trim());
@@ -93,13 +96,8 @@ export const checkDestination = (path: string, text: string, list: DestinationLi
     return;
   }
   const found = findDestination(list, text);
-  if (!found && complete) {
-    const close = closeNames(text.trim(), [
-      ...names.map((name) => `${name},`),
-      ...providers.flatMap(({ models }) => models),
-      ...pools.map(({ name }) => name),
-    ]);
-    const hint = close.length > 0 ? `; did you mean ${close.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
+  if (!found && complete && !modelNames.has(text.trim())) {
+    const hint = hintFor(text.trim(), list);
     const pool = pools.length > 0 ? ', a pool' : '';
     findings.fault(path, `must be \`provider,model\`${pool} or a model that a provider lists, not ${shown}${hint}`);
   }
@@ -111,6 +109,26 @@ export const checkDestination = (path: string, text: string, list: DestinationLi
     );
   }
 };
+
+/** The destinations that a text without a comma resembles. Where another sign stands for the comma, the one with a comma. */
+const hintFor = (text: string, { providers, pools }: DestinationList): string => {
+  const destinations = providers.flatMap(({ name, models }) => models.map((model) => `${name},${model}`));
+  const written = text.toLowerCase();
+  const split = destinations.filter((one) => {
+    const at = one.indexOf(',');
+    const lower = one.toLowerCase();
+    const sign = written.charAt(at);
+    return (
+      written.length === lower.length && lower === `${written.slice(0, at)},${written.slice(at + 1)}` && /\W/.test(sign)
+    );
+  });
+  if (split.length > 0) return meant(split);
+  const models = providers.flatMap(({ models }) => models);
+  return meant(closeNames(text, [...destinations, ...models, ...pools.map(({ name }) => name)]));
+};
+
+const meant = (names: readonly string[]): string =>
+  names.length > 0 ? `; did you mean ${names.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
 
 const known = (names: readonly string[]): string =>
   names.length > 0 ? `; known providers: ${names.map((name) => JSON.stringify(name)).join(', ')}` : '';

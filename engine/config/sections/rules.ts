@@ -6,6 +6,7 @@ import { headerName } from './call-extras.ts';
 import { isPlainName } from './clients.ts';
 import { alwaysHolds, neverHolds, shadows } from './rule-logic.ts';
 import { agentClasses, factFields, joins, RuleFile, type When } from './rule-schema.ts';
+import type { SourceItem } from './transformers.ts';
 
 /** Checks a destination and returns it trimmed; `undefined` if it is blank or refers to an unset variable. */
 type ReadDestination = (path: string, text: string | undefined) => string | undefined;
@@ -15,14 +16,13 @@ type ReadDestination = (path: string, text: string | undefined) => string | unde
  * requests than meant. A rule that can never match is a warning.
  */
 export const readRules = (
-  rules: readonly RuleFile[],
+  rules: readonly SourceItem<RuleFile>[],
   destination: ReadDestination,
   findings: Diagnostics,
 ): readonly RouteRule[] => {
   const names = new Map<string, string>();
   const earlier: { readonly name: string; readonly when: When }[] = [];
-  return rules.flatMap((rule, index) => {
-    const at = memberPath('Router.rules', index);
+  return rules.flatMap(({ at, row: rule }) => {
     const { name, when, to } = rule;
     refuseUnknown(rule, Object.keys(RuleFile.properties), at, findings);
     if (!isPlainName(name)) {

@@ -22,14 +22,22 @@ const decompressedPerBodyByte = 2;
 /** Connections per client address, however few requests it may have. */
 const minConnectionsPerClient = 1024;
 
-/** The part of a configuration that isn't about providers and routing. `undefined` if a field doesn't match the schema. */
+/** The part of a configuration that isn't about providers and routing. Defaults stand for fields that don't match the schema. */
 export const readServiceSettings = (
   source: JsonObject,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): Settings | undefined => {
   const settings = withDefaults(source);
-  if (!complete.matches(settings)) return undefined;
+  if (!complete.matches(settings)) {
+    const readable = Object.entries(source).filter(
+      ([name]) => complete.faults(withDefaults({ [name]: source[name] })).length === 0,
+    );
+    // A field that doesn't match is a fault already, so the result serves to find further ones.
+    return readable.length < Object.keys(source).length
+      ? readServiceSettings(Object.fromEntries(readable), unset, findings)
+      : undefined;
+  }
   const workers = processCount(settings.WORKERS);
   // A list of none is the same as no list: there is no client to serve, and requests must not need a key that can't exist.
   const clients = settings.CLIENTS?.length
@@ -58,7 +66,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
   const apiKey = APIKEY?.trim() || undefined;
   // A blank key must not count as none: that would open the service to everyone.
   if (!apiKey && APIKEY) findings.fault('APIKEY', 'must not be blank');
-  if (!apiKey && !isLoopback(host)) {
+  if (!apiKey && !isLoopback(host) && !findings.hasFault('APIKEY')) {
     const open = `${JSON.stringify(host)} can be reached from other machines, so APIKEY must be set`;
     findings.fault('HOST', `is not a loopback address: ${open}, or HOST must be ${defaultSettings().host}`);
   }

@@ -91,7 +91,7 @@ export const eventStageOf = ({ events, operators }: OpenStage, custom: boolean):
 export const callStageOf = ({ call }: OpenStage): CallStage | undefined => call && { form: 'function', run: call };
 
 /** The result of checking the transformer entries. A configuration with faults isn't activated. */
-export interface CheckedEntries {
+interface CheckedEntries {
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
 }

@@ -16,6 +16,8 @@ const PeerQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('write') }),
   /** Apply the configuration's file; the answer is empty, and absent if it isn't in use. */
   Type.Object({ kind: Type.Literal('apply') }),
+  /** Judge the configuration's file; the answer is why it can't be used, and empty if it can. */
+  Type.Object({ kind: Type.Literal('judge') }),
   /** Read the kept model lists again; the answer is empty. */
   Type.Object({ kind: Type.Literal('models') }),
   HistoryQuestion,

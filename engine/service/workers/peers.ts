@@ -117,6 +117,15 @@ export class PeerExchange {
     return this.#joined;
   }
 
+  /** Why the configuration's file can't be used, as the first process that answers judges it. Empty: it can, or none answers in time. */
+  async judge(): Promise<string> {
+    for (const { ask } of this.#peers.values()) {
+      const answer = await within(applyMs, ask({ kind: 'judge' }));
+      if (answer !== undefined) return answer;
+    }
+    return '';
+  }
+
   join(peer: Peer): JoinedPeer {
     this.#joined += 1;
     const member = this.#joined;
@@ -198,7 +207,7 @@ export class PeerExchange {
 
   async #askOthers(member: number, question: PeerQuestion): Promise<{ answers: string[]; missing: number }> {
     const others = [...this.#peers].filter(([other]) => other !== member);
-    const ms = question.kind === 'apply' ? applyMs : this.#answerMs;
+    const ms = question.kind === 'apply' || question.kind === 'judge' ? applyMs : this.#answerMs;
     const results = await Promise.all(others.map(([, { ask }]) => within(ms, ask(question))));
     const answers = results.filter((answer) => answer !== undefined);
     // One that has ended meanwhile isn't missed.

@@ -9,6 +9,8 @@ interface SupervisorOptions {
   readonly fork: (taken: ListenAddress | undefined) => Promise<Worker>;
   /** Currently configured number of workers. Rejects with a message for users. */
   readonly wanted: () => Promise<number>;
+  /** Judges the configuration of the next workers as the serving ones would at a reload. Rejects with a message for users. */
+  readonly judge?: () => Promise<void>;
   /** Prints a line for the user who started the service. */
   readonly report: (line: string) => void;
   /** Called when the set of serving processes has changed. */
@@ -105,6 +107,7 @@ export class Supervisor {
   }
 
   async #replaceAll(): Promise<void> {
+    await this.#options.judge?.();
     const old = [...this.#serving];
     const count = await this.#options.wanted();
     this.#restarts += 1;

@@ -18,7 +18,13 @@ const bad = [
   ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', [/comma expected at line 3, column 3/]],
   ['line ends of another system', '{\r\n"a": 1\r\n"b": 2}', [/line 3, column 1/]],
   ['a missing end', '{"a": 1', [/close brace expected at line 1, column 8/]],
-  ['two slips', '{\n"a": tru,\n"b": 1 "c": 2}', [/line 2, column 6/, /line 3, column 8/]],
+  ['two slips', '{\n"a": tru,\n"b": 1 "c": 2}', [/^is not valid JSON: .* at line 2, column 6$/]],
+  [
+    'a comma that is missing before an object',
+    '{"a": {"b": 1}\n"c": {"d": [1, 2], "e": {}},\n"f": [{}]}',
+    [/^[^\n]*line 2, column 1$/],
+  ],
+  ['a quote that is missing', '{"a": "x,\n"b": 1, "c": {"d": 2}}', [/^[^\n]*line 1, column 7$/]],
 ] as const;
 
 for (const [title, text, patterns] of bad) {
