@@ -1,8 +1,9 @@
 import { catchError, defer, map, mergeMap, type Observable, of } from 'rxjs';
+import { placeOf } from '../config/custom/load-module.ts';
 import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
 import { Exchange, type Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
-import { FaultError } from '../model/fault.ts';
+import { FaultError, messageOf } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
@@ -80,9 +81,20 @@ const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway)
     }),
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;
-      throw new FaultError(showReferencesInFault(gateway.config.referred, error.fault), { cause: error.cause });
+      const { fault, cause } = withCause(error, gateway);
+      throw new FaultError(showReferencesInFault(gateway.config.referred, fault), { cause });
     }),
   );
+
+/** A failed stage's fault with its cause and its place, which only the administrator sees. The cause goes to the log, too. */
+const withCause = ({ fault, cause }: FaultError, { config, log }: Gateway): FaultError => {
+  if (fault.kind !== 'stage-failed' || cause === undefined) return new FaultError(fault, { cause });
+  log.error(fault.message, { error: cause });
+  const place = placeOf(cause);
+  const why = `${cause instanceof Error ? `${cause.name}: ` : ''}${messageOf(cause)}${place === undefined ? '' : ` (${place})`}`;
+  const message = `${fault.message.replace(/\.$/, '')}: ${exactMask(secretsOf(config)).text(why)}`;
+  return new FaultError({ ...fault, message }, { cause });
+};
 
 /** A minimal request in a client's wire format. */
 export const minimalRequest = (client: ClientWire, model: string, text: string): JsonObject => ({

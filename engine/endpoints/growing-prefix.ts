@@ -1,6 +1,7 @@
 import { catchError, map, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Exchange, Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
+import { frozen } from '../model/checked/copy.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { UpstreamProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
@@ -53,13 +54,16 @@ export class NotedRequest {
     const note = (before: ModelRequest, request: ModelRequest): void => {
       this.steps.push({ name, entry, before, request });
     };
+    /** A stage that changes the request in place fails where it does so. */
+    const given = (request: ModelRequest): ModelRequest => (stage.custom ? frozen(request) : request);
     if (stage.form === 'operator') {
       return {
         form: 'operator',
+        custom: stage.custom,
         run: (source) =>
           source.pipe(
             mergeMap((before) =>
-              of(before).pipe(
+              of(given(before)).pipe(
                 stage.run,
                 tap((changed) => note(before, changed)),
               ),
@@ -68,9 +72,9 @@ export class NotedRequest {
       };
     }
     return {
-      form: 'function',
+      ...stage,
       run(request, losses) {
-        const changed = stage.run(request, losses);
+        const changed = stage.run(given(request), losses);
         note(request, changed);
         return changed;
       },

@@ -58,6 +58,44 @@ export type FaultKind =
   /** A bug in the gateway. */
   | 'internal';
 
+const kindTable: Readonly<Record<FaultKind, true>> = {
+  'invalid-request': true,
+  unsupported: true,
+  'no-route': true,
+  unauthorized: true,
+  forbidden: true,
+  'not-found': true,
+  'read-only': true,
+  'method-not-allowed': true,
+  'upgrade-refused': true,
+  'request-timeout': true,
+  'too-large': true,
+  'unsupported-encoding': true,
+  'rate-limited': true,
+  'budget-exceeded': true,
+  unavailable: true,
+  misconfigured: true,
+  'stage-failed': true,
+  'upstream-invalid': true,
+  'upstream-context': true,
+  'upstream-auth': true,
+  'upstream-billing': true,
+  'upstream-forbidden': true,
+  'upstream-not-found': true,
+  'upstream-too-large': true,
+  'upstream-rate-limit': true,
+  'upstream-overloaded': true,
+  'upstream-error': true,
+  'upstream-unreachable': true,
+  'upstream-garbled': true,
+  'upstream-cut': true,
+  'upstream-timeout': true,
+  internal: true,
+};
+
+/** All kinds, to check what custom code throws. */
+export const faultKinds: readonly string[] = Object.keys(kindTable);
+
 /** One failure, described for users. Holds no secrets: any client may see the message. */
 export interface Fault {
   /** What the request may lack to be accepted, or that its model may be asked for a summary instead, if that is known. */
@@ -148,10 +186,16 @@ export const quoted = (text: string): string =>
 const maxQuoted = 100;
 
 /** The error of a failed stage, under its name; a `FaultError` that the stage threw is kept. */
-export const stageFault = (name: string, what: string, cause?: unknown): FaultError =>
-  cause instanceof FaultError
-    ? cause
-    : new FaultError(
-        { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
-        cause === undefined ? {} : { cause },
-      );
+export const stageFault = (name: string, what: string, cause?: unknown): FaultError => {
+  if (cause instanceof FaultError) {
+    const { kind, message } = cause.fault;
+    if (knownKinds.has(kind) && typeof message === 'string') return cause;
+    return stageFault(name, `${what}: its fault is of the unknown kind ${quoted(String(kind))}`);
+  }
+  return new FaultError(
+    { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
+    cause === undefined ? {} : { cause },
+  );
+};
+
+const knownKinds: ReadonlySet<unknown> = new Set(faultKinds);

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
-import type { ClientWire } from './wire/client-wires.ts';
+import { clientWires } from './wire/client-wires.ts';
 
 /**
  * A model request, independent of protocols. Content consists of content blocks, which can represent all wire formats. Every
@@ -64,7 +64,8 @@ export interface Compaction {
 }
 
 /** The wire formats of requests and replies. Clients don't use Gemini's. */
-export type WireFormat = ClientWire | 'gemini';
+export const wireFormats = [...clientWires, 'gemini'] as const;
+export type WireFormat = (typeof wireFormats)[number];
 
 /**
  * Members of a wire object that the model doesn't represent. The encoder of the same wire format writes them back; every

@@ -45,7 +45,12 @@ export const runCustomStage =
           },
         }),
       );
-      return defer(() => fed.pipe(operator, map(asBatch))).pipe(
+      return defer(() =>
+        fed.pipe(
+          operator,
+          map((value) => asBatch(value, late)),
+        ),
+      ).pipe(
         tap(() => {
           if (awaited === 'batch') awaited = undefined;
         }),
@@ -62,7 +67,7 @@ export const runCustomStage =
     });
 
 /** A custom module may emit anything. */
-const asBatch = (value: unknown): Batch => {
+const asBatch = (value: unknown, failed: CustomStageOptions['late']): Batch => {
   if (Array.isArray(value)) return value;
-  throw new TypeError('the stage emitted something other than a batch of events');
+  throw failed('emitted something other than a batch of events, which is an array');
 };

@@ -4,6 +4,7 @@ import {
   identity,
   type MonoTypeOperatorFunction,
   map,
+  mergeMap,
   of,
   pipe,
   take,
@@ -12,9 +13,13 @@ import {
   toArray,
 } from 'rxjs';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
+import { requestProblem } from '../model/checked/check-request.ts';
+import { copyOf } from '../model/checked/copy.ts';
+import { recordStageLosses } from '../model/checked/record-stage-losses.ts';
 import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail, stageFault } from '../model/fault.ts';
+import type { Losses } from '../model/loss.ts';
 import type { Machine, Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -51,16 +56,53 @@ export const transformRequest =
       .pipe(map((changed) => fill(routed, { request: changed })));
   };
 
-const runRequestStage = ({ context }: Reconciled, name: string, stage: RequestStage, limitMs: number) =>
-  stage.form === 'operator'
-    ? awaitRequest(name, stage.run, limitMs)
-    : map((request: ModelRequest) => {
-        try {
-          return asRequest(inStep(stageStep(name), () => stage.run(request, context.losses.at(name))));
-        } catch (error) {
-          throw stageFault(name, 'failed on the request', error);
-        }
-      });
+const runRequestStage = (
+  { context }: Reconciled,
+  name: string,
+  stage: RequestStage,
+  limitMs: number,
+): MonoTypeOperatorFunction<ModelRequest> => {
+  const losses = context.losses.at(name);
+  const run =
+    stage.form === 'operator'
+      ? awaitRequest(name, stage.run, limitMs)
+      : map((request: ModelRequest) => {
+          try {
+            return inStep(stageStep(name), () => stage.run(request, losses));
+          } catch (error) {
+            throw stageFault(name, 'failed on the request', error);
+          }
+        });
+  return stage.custom ? guardRequest(name, run, losses) : run;
+};
+
+/**
+ * Runs a custom stage on a copy, since each attempt begins with the same request whatever a stage does to its own. Checks the result, and
+ * records what it lacks as losses. Throws `stage-failed`, with the stage's name and the place, if it isn't a request.
+ */
+const guardRequest =
+  (name: string, run: MonoTypeOperatorFunction<ModelRequest>, losses: Losses): MonoTypeOperatorFunction<ModelRequest> =>
+  (source) =>
+    source.pipe(
+      mergeMap((before) =>
+        of(copyOf(before)).pipe(
+          run,
+          map((after) => {
+            const problem = inStep(stageStep(name), () => problemOf(after));
+            if (problem !== undefined) throw stageFault(name, problem);
+            recordStageLosses(before, after, losses);
+            return after;
+          }),
+        ),
+      ),
+    );
+
+const problemOf = (value: unknown): string | undefined => {
+  if (value instanceof Promise) return 'returned a promise instead of a request; asynchronous work is for operators';
+  if (value === undefined) return 'returned nothing instead of a request';
+  const problem = requestProblem(value);
+  return problem && `returned an invalid request: ${problem.path || 'a request'} ${problem.message}`;
+};
 
 /**
  * Runs a custom stage's operator on the request. It must emit exactly one request and complete within the limit, in
@@ -82,31 +124,10 @@ const awaitRequest =
         const [request, ...others] = requests;
         if (request === undefined) throw stageFault(name, 'returned no request');
         if (others.length > 0) throw stageFault(name, 'returned more than one request');
-        return asRequest(request);
+        return request;
       }),
       catchError((error: unknown) => throwError(() => stageFault(name, 'failed on the request', error))),
     );
-
-/** The stage's result, checked to be a request. A custom module may return a promise or nothing. */
-const asRequest = (value: unknown): ModelRequest => {
-  if (isRequest(value)) return value;
-  throw new TypeError(
-    `the stage gave ${value instanceof Promise ? 'a promise' : 'something else'} instead of a request`,
-  );
-};
-
-/** Checks only the members that every step relies on. */
-const isRequest = (value: unknown): value is ModelRequest =>
-  typeof value === 'object' &&
-  value !== null &&
-  'turns' in value &&
-  Array.isArray(value.turns) &&
-  'system' in value &&
-  Array.isArray(value.system) &&
-  'tools' in value &&
-  Array.isArray(value.tools) &&
-  'stream' in value &&
-  typeof value.stream === 'boolean';
 
 /**
  * A plan's event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage. `limitMs`: how

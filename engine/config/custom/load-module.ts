@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
 import { within } from '../../runtime/within.ts';
-import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
+import { findFile, type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
 /** Maximum load time of a module, in milliseconds: a module that never finishes must not block the start. */
 const maxLoadMs = 10_000;
@@ -12,14 +14,22 @@ const maxLoadMs = 10_000;
 let loads = 0;
 let hooked: Promise<void> | undefined;
 
-/** Loads a module's default export, bypassing the cache for it and its imports. Rejects with the load error. */
-export const loadModule = async (file: string): Promise<unknown> => {
-  hooked ??= hook();
-  await hooked;
-  loads += 1;
-  const module: unknown = await loadInTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
-  return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
-};
+/**
+ * A loaded module, as long as its files are the same. Its state outlives changes of the configuration and of other modules; a module that
+ * is loaded again stays in memory, since Node.js never releases one.
+ */
+interface Kept {
+  readonly version: string;
+  readonly exported: unknown;
+}
+
+/** Loaded modules by file, and whether they may be CommonJS; beyond this many, the one loaded first is loaded anew. */
+const kept = new BoundedMap<string, Kept>(1_000);
+/** The files of all loaded modules. */
+const loadedFiles = new Set<string>();
+
+/** Loads a module's default export; anew, with its imports, if one of its files has changed. Rejects with the load error. */
+export const loadModule = (file: string): Promise<unknown> => keeping(file, '', () => importModule(file));
 
 /**
  * As `loadModule`, for a module that may be CommonJS whatever its ending: one that sets `module.exports`. For CommonJS, the cache is
@@ -27,13 +37,77 @@ export const loadModule = async (file: string): Promise<unknown> => {
  */
 export const loadCommonModule = async (file: string): Promise<unknown> => {
   if (!(await readFile(file, 'utf8')).includes('module.exports')) return loadModule(file);
-  const require = nodeModule.createRequire(file);
-  delete require.cache[file];
-  return require(file);
+  return keeping(file, 'CommonJS ', async () => {
+    const require = nodeModule.createRequire(file);
+    delete require.cache[file];
+    return require(file);
+  });
 };
+
+const keeping = async (file: string, form: string, load: () => Promise<unknown>): Promise<unknown> => {
+  const files = await filesOf(file);
+  const version = [...files].map(([name, digest]) => `${name} ${digest}`).join('\n');
+  const before = kept.get(form + file);
+  if (before?.version === version) return before.exported;
+  for (const name of files.keys()) loadedFiles.add(name);
+  const exported = await load();
+  kept.set(form + file, { version, exported });
+  return exported;
+};
+
+const importModule = async (file: string): Promise<unknown> => {
+  hooked ??= hook();
+  await hooked;
+  loads += 1;
+  const module: unknown = await loadInTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
+  return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+};
+
+/** More files than a module of the user's has. */
+const maxFiles = 500;
+
+/** A relative or absolute path in quotes: an import, or a file that the module reads. */
+const localPath = /(['"`])((?:\.{1,2}\/|\/|file:)[^'"`\n]{1,1000})\1/g;
+
+/** The digests of a module's file and of all files that it names, and these name. */
+const filesOf = async (file: string): Promise<ReadonlyMap<string, string>> => {
+  const files = new Map<string, string>();
+  const open = [file];
+  for (let name = open.pop(); name !== undefined && files.size < maxFiles; name = open.pop()) {
+    if (files.has(name)) continue;
+    const text = await readFile(name, 'utf8').catch(() => '');
+    files.set(name, createHash('sha256').update(text).digest('base64'));
+    for (const [, , path = ''] of text.matchAll(localPath)) {
+      const found = URL.canParse(path, pathToFileURL(name).href) && findFile(new URL(path, pathToFileURL(name)));
+      if (found && !found.pathname.includes('/node_modules/')) open.push(fileURLToPath(found));
+    }
+  }
+  return files;
+};
+
+/** The file, line and column of a loaded module where an error arose; `undefined`: none of these modules was at work. */
+export const placeOf = (error: unknown): string | undefined => {
+  const stack = error instanceof Error ? (error.stack ?? '').slice(0, maxStack) : '';
+  for (const [, from = '', mark = '', line, column] of stack.matchAll(frame)) {
+    const file = from.startsWith('file:') ? fileURLToPath(from) : from;
+    if (!loadedFiles.has(file)) continue;
+    // A stack that isn't mapped yet has the mark.
+    const map = mark === '' ? undefined : nodeModule.findSourceMap(pathToFileURL(file).href + mark);
+    const entry = map?.findEntry(Number(line) - 1, Number(column) - 1);
+    const place =
+      entry && 'originalLine' in entry ? [entry.originalLine + 1, entry.originalColumn + 1] : [line, column];
+    return [file, ...place].join(':');
+  }
+  return undefined;
+};
+
+const maxStack = 16_384;
+const frame = new RegExp(`((?:file:)?/[^\\s?()]*)(\\?${loadMark}=\\d+)?:(\\d+):(\\d+)`, 'g');
 
 /** Lets modules be written in TypeScript and import the gateway's own packages. */
 const hook = async (): Promise<void> => {
+  // TypeScript modules are compiled to one line; their maps give a fault its own.
+  process.setSourceMapsEnabled(true);
   // From sources the TypeScript loader is active already; a bundle loads it on first use.
   if (bundle) await import(new URL('engine/launch/typescript.js', root).href);
   const data: HookData = {

@@ -3,6 +3,7 @@ import { messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
+import { BoundedMap, memoize } from '../../runtime/memoize.ts';
 import type { TransformerEntry } from '../config.ts';
 import { type Finding, formatFindings } from '../diagnostics.ts';
 import { findModule, loadModule, type ModulePlaces } from './load-module.ts';
@@ -33,26 +34,43 @@ interface UnusableStage {
 /** The custom stages of a configuration, by `at` of their entries. */
 export type LoadedStages = ReadonlyMap<string, LoadedStage>;
 
-/** Loads the modules of all entries anew. Never rejects: a module that fails to load becomes a problem. */
+/**
+ * Loads the modules of all entries. An entry whose module and options are those of an earlier configuration keeps its stage, with its
+ * state. Never rejects: a module that fails to load becomes a problem.
+ */
 export const loadStages = async (entries: readonly TransformerEntry[], places: ModulePlaces): Promise<LoadedStages> => {
-  const loaded = entries.flatMap((entry) =>
-    entry.path === undefined ? [] : [loadStage(entry, entry.path, places).then((stage) => [entry.at, stage] as const)],
-  );
+  const equals = new Map<string, number>();
+  const loaded = entries.flatMap((entry) => {
+    if (entry.path === undefined) return [];
+    const key = JSON.stringify([entry.path, entry.name, entry.options]);
+    const count = equals.get(key) ?? 0;
+    equals.set(key, count + 1);
+    return [loadStage(entry, entry.path, places, `${count} ${key}`).then((stage) => [entry.at, stage] as const)];
+  });
   return new Map(await Promise.all(loaded));
 };
+
+/** The stages of a module, by its export and the entry. */
+const stagesOf = memoize((_exported: object) => new BoundedMap<string, OpenStage>(maxStages));
+
+/** Entries of one module whose stages are kept. */
+const maxStages = 64;
 
 const loadStage = async (
   { at, name, options }: TransformerEntry,
   path: string,
   places: ModulePlaces,
+  key: string,
 ): Promise<LoadedStage> => {
   let file = resolve(places.home, path);
   try {
     const found = await findModule(path, places);
     file = found;
     const exported = await asStage(name, () => loadModule(found));
-    const stage = await asStage(name, () => readStage(exported, options));
-    return { file, stage: withContext(stage), ...selfDescription(exported) };
+    const known = isHolder(exported) ? stagesOf(exported) : undefined;
+    const stage = known?.get(key) ?? withContext(await asStage(name, () => readStage(exported, options)));
+    known?.set(key, stage);
+    return { file, stage, ...selfDescription(exported) };
   } catch (error) {
     if (error instanceof InvalidOptions) {
       const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
@@ -66,6 +84,9 @@ const loadStage = async (
     };
   }
 };
+
+const isHolder = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /** Modules that export a transformer describe themselves as the built-in ones do. */
 const selfDescription = (exported: unknown): { about?: string; schema?: JsonObject } => {

@@ -51,7 +51,7 @@ export const resolve = <Next>(
 };
 
 /** Finds an imported file; TypeScript also allows its compiled name or no extension. */
-const findFile = (url: URL): URL | undefined => {
+export const findFile = (url: URL): URL | undefined => {
   const { pathname } = url;
   const names = [pathname, pathname.replace(/\.([cm]?)js$/, '.$1ts'), `${pathname}.ts`, `${pathname}.js`];
   const found = names.find((name) => statSync(withPath(url, name), { throwIfNoEntry: false })?.isFile());

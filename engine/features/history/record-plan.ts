@@ -36,7 +36,7 @@ const recordPlan = (plan: Plan, recorder: Recorder): Plan => {
 const tapRequest = (name: string, stage: RequestStage, recorder: Recorder): RequestStage => {
   if (stage.form === 'operator') {
     return {
-      form: 'operator',
+      ...stage,
       run: pipe(
         stage.run,
         tap((request) => recorder.step(name, 'stage', request)),
@@ -44,7 +44,7 @@ const tapRequest = (name: string, stage: RequestStage, recorder: Recorder): Requ
     };
   }
   return {
-    form: 'function',
+    ...stage,
     run(request, losses) {
       const changed = stage.run(request, losses);
       recorder.step(name, 'stage', changed);

@@ -23,8 +23,14 @@ export const toClientPath = (names: FieldNames | undefined, body: JsonObject, pa
   }
   const [first] = candidates;
   if (first !== undefined) return first;
-  return walk(body, stepsOf(path), members).path || path;
+  const found = walk(body, stepsOf(path), members);
+  // A mark that the client didn't set is still not the whole node.
+  const own = !found.whole && found.path !== '' && path.endsWith(mark);
+  return own ? `${found.path}${mark}` : found.path || path;
 };
+
+/** A stage can set a cache mark in any node. */
+const mark = '.cache_control';
 
 /** Splits a path after its longest prefix that is a known field. */
 const knownField = (path: string, fields: FieldNames['fields']): readonly [field: string, rest: string] => {

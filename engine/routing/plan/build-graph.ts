@@ -84,7 +84,7 @@ export const buildGraph = ({
 }: GraphParts): Graph => {
   const { format } = choice;
   const requestStages = stages.flatMap((placed) => {
-    const work = requestStageOf(placed.stage);
+    const work = requestStageOf(placed.stage, placed.entry.path !== undefined);
     return work ? [stageNode('stage-request', 'request', placed, work)] : [];
   });
   const callStages = stages.flatMap((placed) => {

@@ -56,9 +56,13 @@ const unusable = ({ name }: TransformerEntry, why: string): Fault => ({
 });
 
 /** A stage's request half: transforms requests. */
-export type RequestStage =
+export type RequestStage = (
   | { readonly form: 'function'; readonly run: (request: ModelRequest, losses: Losses) => ModelRequest }
-  | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<ModelRequest> };
+  | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<ModelRequest> }
+) & {
+  /** Loaded from a user's module, so it gets a copy, and what it returns is checked. */
+  readonly custom: boolean;
+};
 
 /** A stage's half for the HTTP request to the provider. */
 export interface CallStage {
@@ -71,14 +75,14 @@ export type EventStage = (
   | { readonly form: 'machine'; readonly run: Machine<ModelEvent, ModelEvent> }
   | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<readonly ModelEvent[]> }
 ) & {
-  /** Loaded from a user's module, so the order of its events is checked. */
+  /** Loaded from a user's module, so its events and their order are checked. */
   readonly custom: boolean;
 };
 
 /** The stage's request half, if it has one. */
-export const requestStageOf = ({ request, operators }: OpenStage): RequestStage | undefined => {
-  if (request) return { form: 'function', run: request };
-  return operators?.request && { form: 'operator', run: operators.request };
+export const requestStageOf = ({ request, operators }: OpenStage, custom: boolean): RequestStage | undefined => {
+  if (request) return { form: 'function', run: request, custom };
+  return operators?.request && { form: 'operator', run: operators.request, custom };
 };
 
 /** The stage's event half, if it has one. */

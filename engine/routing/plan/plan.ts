@@ -69,7 +69,9 @@ export const compilePlan = (
   const choice = chooseFormat(entries, registry, provider);
   const { format } = choice;
   const { stages, fault } = buildStages(entries, registry);
-  const passes = stages.some(({ stage }) => requestStageOf(stage)) ? undefined : client.wire;
+  const passes = stages.some(({ stage, entry }) => requestStageOf(stage, entry.path !== undefined))
+    ? undefined
+    : client.wire;
   const extras = callExtrasOf(provider, model);
   const baseUrl = withQuery(provider.baseUrl, extras.query);
   const configured = { baseUrl, options: choice.options, model, passes, maxOutput };

@@ -14,8 +14,11 @@ const api = `import { fail, machine, rx, transformer, Type } from 'junctor/trans
 /** Modules that go wrong on a request. */
 const onRequest: Readonly<Record<string, readonly [source: string, message: RegExp]>> = {
   'throws.js': [`export default { name: 'throws', request() { throw new Error('secret') } };`, /failed on the request/],
-  'promises.js': [`export default { name: 'promises', async request(r) { return r } };`, /failed on the request/],
-  'forgets.js': [`export default { name: 'forgets', request(r) {} };`, /failed on the request/],
+  'promises.js': [
+    `export default { name: 'promises', async request(r) { return r } };`,
+    /returned a promise instead of a request/,
+  ],
+  'forgets.js': [`export default { name: 'forgets', request(r) {} };`, /returned nothing instead of a request/],
   'op-throws.js': [
     `export default { name: 'op-throws', operators: { request: rx.map(() => { throw new Error('secret') }) } };`,
     /failed on the request/,
@@ -42,7 +45,37 @@ const onRequest: Readonly<Record<string, readonly [source: string, message: RegE
   ],
   'op-number.js': [
     `export default { name: 'op-number', operators: { request: rx.map(() => 5) } };`,
-    /failed on the request/,
+    /returned an invalid request: a request must be object/,
+  ],
+  'p2-content.js': [
+    `export default { name: 'p2-content', request: (r) => ({ ...r, turns: [{ role: 'user', content: 'hi' }] }) };`,
+    /returned an invalid request: turns\[0\]\.parts is required/,
+  ],
+  'p2-strings.js': [
+    `export default { name: 'p2-strings', request: (r) => ({ ...r, turns: [{ role: 'user', parts: ['hi'] }] }) };`,
+    /returned an invalid request: turns\[0\]\.parts\[0\] must be object/,
+  ],
+  'p2-tools.js': [
+    `export default { name: 'p2-tools', request: (r) => ({ ...r, tools: [{ name: 'x', input_schema: {} }] }) };`,
+    /returned an invalid request: tools\[0\]\.type is required/,
+  ],
+  'p2-nan.js': [
+    `export default { name: 'p2-nan', request: (r) => ({ ...r, temperature: NaN }) };`,
+    /returned an invalid request: temperature must be number/,
+  ],
+  'p2-choice.js': [
+    `export default { name: 'p2-choice', request: (r) => ({ ...r, toolChoice: 'auto' }) };`,
+    /returned an invalid request: toolChoice must be object/,
+  ],
+  'p2-circle.js': [
+    `export default { name: 'p2-circle', operators: { request: rx.map((r) => {
+      const parameters = {}; parameters.self = parameters;
+      return { ...r, tools: [{ type: 'function', name: 'x', parameters }] }; }) } };`,
+    /returned an invalid request: tools\[0\]\.parameters must be JSON/,
+  ],
+  'p2-kind.js': [
+    `export default { name: 'p2-kind', request() { fail('nonsense', 'x') } };`,
+    /failed on the request: its fault is of the unknown kind/,
   ],
 };
 
@@ -100,7 +133,39 @@ const onAnswer: Readonly<Record<string, readonly [source: string, message: RegEx
   ],
   'ev-number.js': [
     `export default { name: 'ev-number', operators: { events: rx.map(() => 5) } };`,
-    /failed on the answer/,
+    /emitted something other than a batch of events, which is an array/,
+  ],
+  'p2-text.js': [
+    `export default { name: 'p2-text', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'text-delta' ? { type: 'text-delta', index: 0 } : e) } }) };`,
+    /gave an invalid text-delta: text is required/,
+  ],
+  'p2-wrong.js': [
+    `export default { name: 'p2-wrong', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'text-delta' ? { type: 'input-delta', index: 0, json: '{}' } : e) } }) };`,
+    /gave input-delta in a text block/,
+  ],
+  'p2-finish.js': [
+    `export default { name: 'p2-finish', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'message-stop' ? { type: e.type, finish: 'stop', usage: {} } : e) } }) };`,
+    /gave an invalid message-stop: finish must be one of/,
+  ],
+  'p2-usage.js': [
+    `export default { name: 'p2-usage', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'message-stop' ? { type: e.type, finish: 'end' } : e) } }) };`,
+    /gave an invalid message-stop: usage is required/,
+  ],
+  'p2-error.js': [
+    `export default { name: 'p2-error', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'text-delta' ? { type: 'error', message: 'x' } : e) } }) };`,
+    /gave an invalid error: fault is required/,
+  ],
+  'p2-id.js': [
+    `export default { name: 'p2-id', events: machine({ initial: () => ({}), step(s, e, out) { out.push(e.type === 'block-start' ? { ...e, block: { type: 'tool-call', name: 'x' } } : e) } }) };`,
+    /gave an invalid block-start: block\.id is required/,
+  ],
+  'p2-undefined.js': [
+    `export default { name: 'p2-undefined', operators: { events: rx.map((batch) => [undefined, ...batch]) } };`,
+    /gave something other than an event/,
+  ],
+  'p2-string.js': [
+    `export default { name: 'p2-string', operators: { events: rx.map((batch) => ['text', ...batch]) } };`,
+    /gave something other than an event/,
   ],
 };
 
