@@ -107,7 +107,7 @@ const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<ModelsOut
   const listModels = (gateway: Gateway, name: string) => {
     const known = gateway.config.providers.find((one) => one.name === name);
     const plan = known && gateway.planFor({ client: parts.client, provider: known, model: known.models[0] ?? 'any' });
-    return plan ? listUpstreamModels(plan, gateway.upstreams) : of([]);
+    return plan ? listUpstreamModels(plan, gateway) : of([]);
   };
   return ask(source, parts, listModels).pipe(
     map((outcome) =>

@@ -21,7 +21,9 @@ import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
+import { maskedKeys } from '../upstream/keys/command-keys.ts';
 import type { Cli } from './cli.ts';
+import { type Leave, leaveOf } from './leave.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
 interface OfflineGateway {
@@ -31,11 +33,8 @@ interface OfflineGateway {
 }
 
 /** Compiles a configuration as the service would, custom transformers included. */
-export const offlineGateway = async (
-  config: Config,
-  home: string,
-  allowed: readonly string[],
-): Promise<OfflineGateway> => {
+export const offlineGateway = async (config: Config, home: string, leave: Leave): Promise<OfflineGateway> => {
+  const { transformerFolders: allowed, keyCommands } = leaveOf(leave);
   const custom = await loadStages(config.transformers, { home, allowed });
   const router = await loadRouter(config.router.module, { home, allowed });
   const catalogue = createCatalogue(home);
@@ -50,6 +49,7 @@ export const offlineGateway = async (
       poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
       close: async () => undefined,
     },
+    commandKeys: maskedKeys(keyCommands),
     tokens: synchronousPromptTokens(createTokenCounter().count),
     log: quietLogs.app,
     signatures: createSignatureCache(),
@@ -66,17 +66,17 @@ export const offlineGateway = async (
 export const judgeOffline = async (
   source: JsonObject,
   { home, env }: Pick<Cli, 'home' | 'env'>,
-  allowed: readonly string[],
+  leave: Leave,
 ): Promise<Findings> => {
   const options = {
     home,
-    transformerFolders: allowed,
+    transformerFolders: leaveOf(leave).transformerFolders,
     registry: { formats, stages, defaultFormat, messagesBody: encodeMessagesBody },
   };
   const inspect: Inspect = (draft, written) => inspectDraft(draft, written, options);
   const result = validateConfig(source, env);
   if ('faults' in result) return withInspected(result, source, env, inspect);
-  const { checked } = await offlineGateway(result.config, home, allowed);
+  const { checked } = await offlineGateway(result.config, home, leave);
   return {
     faults: quoteReferences(checked.faults, source, env),
     warnings: [

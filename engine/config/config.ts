@@ -87,6 +87,8 @@ export interface Provider {
   readonly otherBaseUrls?: readonly URL[];
   /** At least one; a single empty key if the upstream needs none. */
   readonly apiKeys: readonly string[];
+  /** Commands that print keys, by the text that stands for each in `apiKeys`, which no key can be. Absent: none. */
+  readonly keyCommands?: ReadonlyMap<string, KeyCommand>;
   readonly models: readonly string[];
   /** `client`: clients send their own, and `apiKeys` has only the empty key. */
   readonly credentials?: 'client';
@@ -102,6 +104,14 @@ export interface Provider {
   readonly modelFacts?: ReadonlyMap<string, ModelFacts>;
   /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
+}
+
+/** A program that prints a key. */
+export interface KeyCommand {
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  /** How long the key is used, in milliseconds. */
+  readonly forMs: number;
 }
 
 /** What calls have beside what the format makes of a request. */

@@ -55,11 +55,42 @@ const ProviderTimeouts = Type.Object(
 );
 export type ProviderTimeouts = Readonly<Static<typeof ProviderTimeouts>>;
 
+/** A key that a program prints. */
+const KeyCommandFile = Type.Object(
+  {
+    command: Type.Array(Type.String(), {
+      description:
+        'The program and its arguments, without a shell. It prints the key as one line, within 10 s. It runs only if the service is started with `--allow-key-command` and this command.',
+      minItems: 1,
+      maxItems: 64,
+      examples: [['gcloud', 'auth', 'print-access-token']],
+    }),
+    forMs: Type.Optional(
+      Type.Integer({
+        description: 'How long the key is used; it is renewed before that, and when the provider refuses it.',
+        ...unit('ms'),
+        minimum: 1_000,
+        maximum: 86_400_000,
+        default: 300_000,
+      }),
+    ),
+  },
+  { description: 'A key by command.', examples: [{ command: ['gcloud', 'auth', 'print-access-token'] }] },
+);
+type KeyCommandFile = Static<typeof KeyCommandFile>;
+
+/** A credential in the source. */
+export type CredentialFile = string | KeyCommandFile;
+
 const credential = (description: string) =>
   Type.Optional(
-    Type.Union([Type.String(), Type.Array(Type.String())], {
+    Type.Union([Type.String(), KeyCommandFile, Type.Array(Type.Union([Type.String(), KeyCommandFile]))], {
       description,
-      examples: ['$PROVIDER_KEY', ['$FIRST_KEY', '$SECOND_KEY']],
+      examples: [
+        '$PROVIDER_KEY',
+        ['$FIRST_KEY', '$SECOND_KEY'],
+        { command: ['gcloud', 'auth', 'print-access-token'], forMs: 1_800_000 },
+      ],
     }),
   );
 
@@ -154,7 +185,7 @@ export const ProviderFile = Type.Object({
     }),
   ),
   apiKey: credential(
-    'The credential, preferably a reference such as `$PROVIDER_KEY`, or a list of several used in rotation. Empty if none is needed.',
+    'The credential, preferably a reference such as `$PROVIDER_KEY`, a command that prints it, or a list of several used in rotation. Empty if none is needed.',
   ),
   credentials: Type.Optional(
     Type.Literal('client', {

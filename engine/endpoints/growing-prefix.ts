@@ -10,6 +10,7 @@ import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
+import { maskedKeys } from '../upstream/keys/command-keys.ts';
 
 /** The list of a client's body that grows from turn to turn. */
 const lists: Readonly<Record<ClientWire, string>> = { messages: 'messages', chat: 'messages', responses: 'input' };
@@ -41,7 +42,7 @@ export class NotedRequest {
   readonly gateway: Gateway;
 
   constructor(gateway: Gateway) {
-    this.gateway = { ...gateway, planFor: (key) => this.#noted(gateway.planFor(key)) };
+    this.gateway = { ...gateway, commandKeys: maskedKeys(), planFor: (key) => this.#noted(gateway.planFor(key)) };
   }
 
   #noted(plan: Plan): Plan {

@@ -21,7 +21,7 @@ export interface RefreshedList {
 
 /** The services that a refresh needs. */
 interface RefreshParts {
-  readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'catalogue'>;
+  readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'commandKeys' | 'catalogue'>;
   /** Any protocol. */
   readonly client: ClientProtocol;
   readonly localServerKinds: readonly LocalServerKind[];
@@ -64,7 +64,7 @@ const ask = async (
   const plan = gateway.planFor({ client, provider, model: models[0] ?? 'any' });
   const maskText = textMask(() => provider.apiKeys);
   return firstValueFrom(
-    listUpstreamModels(plan, gateway.upstreams).pipe(
+    listUpstreamModels(plan, gateway).pipe(
       map((listed): Answer => {
         return {
           list: { provider: name, address: addressOf(baseUrl), atMs: Date.now(), models: withServed(listed, served) },

@@ -1,4 +1,17 @@
-import { defer, EMPTY, expand, firstValueFrom, map, mergeMap, type Observable, reduce, take, timeout } from 'rxjs';
+import {
+  defer,
+  EMPTY,
+  expand,
+  firstValueFrom,
+  from,
+  map,
+  mergeMap,
+  type Observable,
+  reduce,
+  take,
+  timeout,
+} from 'rxjs';
+import type { Provider } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
 import { validateConfig } from '../config/validate.ts';
@@ -10,11 +23,12 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import { probeRequest } from '../model/request.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
 import { collectBytes } from '../operators/rx/stages.ts';
-import { boundsOf } from '../routing/gateway.ts';
+import { boundsOf, type Gateway } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { compilePlan, type Plan } from '../routing/plan/plan.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
+import { type CommandKeys, maskedKeys } from '../upstream/keys/command-keys.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { upstreamUrl } from '../upstream/url.ts';
 
@@ -28,13 +42,15 @@ const tooLarge = "A page of the provider's list of models has 16 MiB or more, so
  * Lists the models of a provider's vendor, without duplicates. Fails with the upstream's fault, or with `unsupported` if the
  * vendor's format has no model list.
  */
-export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable<readonly ListedModel[]> =>
+export const listUpstreamModels = (plan: Plan, reach: Reach): Observable<readonly ListedModel[]> =>
   defer(() => {
     if (plan.fault) throw new FaultError(plan.fault);
     const { models } = plan.format;
     if (!models)
       return fail('unsupported', `The format "${plan.format.name}" has no list of models that is known here.`);
-    const page = (query: string | undefined): Observable<VendorModelPage> => fetchPage(plan, models, query, upstreams);
+    const apiKey = firstKey(plan.provider, reach.commandKeys);
+    const page = (query: string | undefined): Observable<VendorModelPage> =>
+      from(apiKey).pipe(mergeMap((key) => fetchPage(plan, models, query, key, reach.upstreams)));
     return page(models.query).pipe(
       expand(({ next }) => (next === undefined ? EMPTY : page(next))),
       take(maxPages),
@@ -46,15 +62,26 @@ export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable
     );
   });
 
+/** What a list of models is fetched with. */
+type Reach = Pick<Gateway, 'upstreams' | 'commandKeys'>;
+
+/** A provider's first key. Rejects with a fault if its command prints none. */
+const firstKey = async ({ name, apiKeys, keyCommands }: Provider, commandKeys: CommandKeys): Promise<string> => {
+  const key = apiKeys[0] ?? '';
+  const command = keyCommands?.get(key);
+  return command ? commandKeys.read(command, name) : key;
+};
+
 const fetchPage = (
   plan: Plan,
   list: VendorModels,
   query: string | undefined,
+  apiKey: string,
   upstreams: Upstreams,
 ): Observable<VendorModelPage> => {
   const { provider, graph, upstream } = plan;
   const credentials = graph.callUpstream.work({
-    apiKey: provider.apiKeys[0] ?? '',
+    apiKey,
     baseUrl: plan.target.baseUrl,
     clientHeader: () => undefined,
     request: probeRequest(''),
@@ -121,7 +148,9 @@ export const listVendorModels =
     const upstreams = createUpstreams({ ...boundsOf(result.config), environment: env });
     try {
       const plan = compilePlan(result.config, { ...registry, custom: new Map() }, { client, provider, model });
-      return await firstValueFrom(listUpstreamModels(plan, upstreams).pipe(timeout(timeoutMs)));
+      return await firstValueFrom(
+        listUpstreamModels(plan, { upstreams, commandKeys: maskedKeys() }).pipe(timeout(timeoutMs)),
+      );
     } catch {
       return [];
     } finally {

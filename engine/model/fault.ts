@@ -98,8 +98,8 @@ export const faultKinds: readonly string[] = Object.keys(kindTable);
 
 /** One failure, described for users. Holds no secrets: any client may see the message. */
 export interface Fault {
-  /** What the request may lack to be accepted, or that its model may be asked for a summary instead, if that is known. */
-  readonly remedy?: 'without-reasoning' | 'without-compaction' | undefined;
+  /** What the request may lack to be accepted, that its model may be asked for a summary instead, or that there is a newer key, if known. */
+  readonly remedy?: 'without-reasoning' | 'without-compaction' | 'new-key' | undefined;
   readonly kind: FaultKind;
   readonly message: string;
   /** Path of the field at fault, in the client's spelling: `messages[2].content[0].source`. */

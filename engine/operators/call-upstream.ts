@@ -18,10 +18,12 @@ import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
+import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
 import { upstreamUrl } from '../upstream/url.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
+import { renewsKey, withCommandKey } from './command-key.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
@@ -31,9 +33,13 @@ import { requireCompaction } from './transform.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
-export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>): SequenceStep<Reconciled, Ready> => {
+export const encodeRequest = ({
+  config,
+  hop,
+  commandKeys,
+}: Pick<Gateway, 'config' | 'hop' | 'commandKeys'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
-  return (routed) => {
+  return withCommandKey(commandKeys, (routed) => {
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
     const target = plan.targets[addressAt] ?? plan.target;
@@ -61,7 +67,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
     const ready = fill(routed, { passThrough, call: changed });
     observer.encoded(ready);
     return ready;
-  };
+  });
 };
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
@@ -161,7 +167,7 @@ const maxErrorBytes = 1 << 20;
  * that prevented an answer.
  */
 export const callUpstream =
-  <T>({ upstreams, config, health }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
+  <T>({ upstreams, config, health, commandKeys }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
   (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
@@ -173,7 +179,9 @@ export const callUpstream =
       .pipe(
         sequence(
           (answer) =>
-            isSuccess(answer) ? accept(ready, answer, config, health.nowMs) : refuse(ready, answer, health.nowMs()),
+            isSuccess(answer)
+              ? accept(ready, answer, config, health.nowMs)
+              : refuse(ready, answer, commandKeys, health.nowMs()),
           then,
         ),
       );
@@ -235,13 +243,20 @@ const blocked = (status: number, page: string): Fault => {
 const mayLeaveOutReasoning = ({ plan, passThrough, withoutReasoning }: Ready, fault: Fault): boolean =>
   !passThrough.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
 
-const remedyFor = (ready: Ready, fault: Fault, status: number, nowMs: number): Fault['remedy'] => {
+const remedyFor = (
+  ready: Ready,
+  fault: Fault,
+  status: number,
+  commandKeys: CommandKeys,
+  nowMs: number,
+): Fault['remedy'] => {
+  if (fault.kind === 'upstream-auth' && renewsKey(ready, commandKeys)) return 'new-key';
   if (mayLeaveOutReasoning(ready, fault)) return 'without-reasoning';
   return ready.request.compaction && refusesCompaction(ready, fault, status, nowMs) ? 'without-compaction' : undefined;
 };
 
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
-const refuse = (ready: Ready, answer: UpstreamAnswer, nowMs: number): Observable<never> => {
+const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, nowMs: number): Observable<never> => {
   if (isRedirect(answer)) {
     fail(
       'upstream-garbled',
@@ -257,8 +272,12 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, nowMs: number): Observable
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer.status, nowMs);
-        throw new FaultError(hideCredentials({ ...fault, headers, ...(remedy && { remedy }) }, ready.call.headers));
+        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs);
+        // The key itself isn't at fault if its command prints another.
+        const blameless = remedy === 'new-key' || fault.blameless;
+        throw new FaultError(
+          hideCredentials({ ...fault, headers, blameless, ...(remedy && { remedy }) }, ready.call.headers),
+        );
       },
       { maxBytes: maxErrorBytes },
     ),

@@ -16,6 +16,7 @@ import type { LossCounter } from '../observe/observer.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
+import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
@@ -54,6 +55,8 @@ export interface Gateway extends Services {
 /** The services that a gateway uses. They outlive a change of the configuration. */
 export interface Services {
   readonly upstreams: Upstreams;
+  /** The keys that commands print. */
+  readonly commandKeys: CommandKeys;
   readonly tokens: PromptTokens;
   readonly log: Logs['app'];
   /** Reasoning that clients may lose, cached. */

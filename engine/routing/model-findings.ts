@@ -3,13 +3,27 @@ import type { Finding } from '../config/diagnostics.ts';
 import { memberPath } from '../model/schema.ts';
 import type { Gateway } from './gateway.ts';
 
-type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
+type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts' | 'commandKeys'>;
 
-/** What users should know of the configured models: those that retire, and those without a price that a budget would need. */
+/** What users should know of the configured models: those that retire, those without a price that a budget would need, those without a key. */
 export const modelFindings = (gateway: Known, nowMs: number): readonly Finding[] => [
   ...retiringModels(gateway, nowMs),
   ...unpricedBudgets(gateway),
+  ...refusedCommands(gateway),
 ];
+
+/** The commands for keys that the service wasn't started with. */
+const refusedCommands = ({ config, commandKeys }: Known): readonly Finding[] =>
+  config.providers.flatMap(({ name, keyCommands }, index) =>
+    [...(keyCommands?.values() ?? [])].flatMap(({ command }) =>
+      commandKeys.allows(command)
+        ? []
+        : {
+            path: memberPath('Providers', index),
+            message: `has a command for the key of ${JSON.stringify(name)}, which runs only if the service is started with --allow-key-command and this command`,
+          },
+    ),
+  );
 
 /** The configured models that a client may use and that have no known price, as `provider,model`. */
 export const unpricedModels = ({ name }: NamedClient, { config, access, modelFacts }: Known): readonly string[] =>

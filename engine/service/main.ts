@@ -27,6 +27,8 @@ export interface MainOptions {
   readonly home: string;
   /** Folders, besides `home`, from which custom transformers may be loaded. */
   readonly transformerFolders: readonly string[];
+  /** Commands that may be run for the keys of providers. */
+  readonly keyCommands: readonly string[];
   /** Ends the service when its parent process has ended. */
   readonly followParent: boolean;
   /** Prints a line on the terminal. */
@@ -42,7 +44,7 @@ export interface MainOptions {
  * closed, it acts as SIGTERM does. Rejects with an error worded for users if the service can't start.
  */
 export const main = async (options: MainOptions): Promise<void> => {
-  const { env, home, transformerFolders, followParent, report, greet } = options;
+  const { env, home, transformerFolders, keyCommands, followParent, report, greet } = options;
   process.title = processTitles.service;
   outliveOutput();
   let logs: Service['logs'] | undefined;
@@ -75,6 +77,7 @@ export const main = async (options: MainOptions): Promise<void> => {
       const worker = await forkWorker({
         home,
         transformerFolders,
+        keyCommands,
         taken,
         workers: supervisor.workers,
         server,
@@ -145,7 +148,8 @@ export const main = async (options: MainOptions): Promise<void> => {
     const peers = ownPeer(exchange);
     const supervision = { workers: () => supervisor.workers, restart, peers };
     const sharing = { taken: undefined };
-    const service = await start({ env, home, transformerFolders, report, sharing, supervision, server: http });
+    const allowed = { transformerFolders, keyCommands };
+    const service = await start({ env, home, ...allowed, report, sharing, supervision, server: http });
     logs = service.logs;
     const worker = inProcessWorker(service);
     void worker.exited.then(() => {

@@ -21,6 +21,7 @@ import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
+import { createCommandKeys } from '../upstream/keys/command-keys.ts';
 import type { Demo } from './demo/demo-server.ts';
 import type { Fleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
@@ -33,6 +34,10 @@ export interface ServicesOptions {
   readonly home: string;
   /** Folders besides `home` from which custom transformers may be loaded. */
   readonly transformerFolders?: readonly string[];
+  /** Commands that may be run for the keys of providers. */
+  readonly keyCommands?: readonly string[];
+  /** How long such a command may take, in milliseconds. */
+  readonly keyCommandMs?: number;
   /** Prints a line for the user who started the service. */
   readonly report: (line: string) => void;
   /** Supervision of the service; absent: this process is the whole service and can't be restarted. */
@@ -74,6 +79,8 @@ export const openServices = async (
     env,
     home,
     transformerFolders = [],
+    keyCommands = [],
+    keyCommandMs = 10_000,
     report,
     healthNowMs = steadyClock.nowMs,
     keepAliveMs = defaultKeepAliveMs,
@@ -105,6 +112,17 @@ export const openServices = async (
     ...textsOver(hub, createSealer([...fleetKeys, ...stateKeys])),
     isOpen: () => fleet !== undefined || stateKeys.length > 0 || hub.isShared,
   };
+  const commandKeys = createCommandKeys({
+    allowed: keyCommands,
+    async run(command, signal) {
+      // Loaded only if it is configured.
+      const { runCommand } = await import('../upstream/keys/run-command.ts');
+      return runCommand({ command, cwd: home, env, limitMs: keyCommandMs, signal });
+    },
+    nowMs: steadyClock.nowMs,
+    obtained: (keys) => secrets.obtain(keys),
+    warn: (message) => logs.app.warn(message),
+  });
   const losses = createLossCounter();
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
@@ -137,6 +155,7 @@ export const openServices = async (
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
         catalogue,
         keepAliveMs,
+        commandKeys,
         hop: hopName(secret),
       },
       async demoBaseUrl() {
@@ -148,6 +167,7 @@ export const openServices = async (
     async close() {
       void demo?.then((started) => started.close());
       counting.close();
+      commandKeys.close();
       await hub?.stop();
       await logs.close();
     },

@@ -188,7 +188,9 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
     STORE_PASSWORD: 'pw',
     JUNCTOR_FLEET_KEY: '0123456789abcdef'.repeat(4),
   });
-  const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules) });
+  // The options that the page with the block gives to `junctor start`.
+  const keyCommands = ['gcloud auth print-access-token'];
+  const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules), keyCommands });
   t.teardown(gateway.stop);
   for (const { at, language, text } of blocksIn('json', 'jsonc')) {
     const parsed = parseConfig(text);

@@ -12,6 +12,7 @@ import { synchronousPromptTokens } from '../../engine/routing/tokens/prompt-toke
 import { steadyClock } from '../../engine/runtime/steady-clock.ts';
 import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
 import { createUpstreamHealth } from '../../engine/upstream/health/health.ts';
+import { maskedKeys } from '../../engine/upstream/keys/command-keys.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 
 /** The configuration in this text. */
@@ -45,6 +46,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       catalogue: createCatalogue(undefined),
       health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
       keepAliveMs: 15_000,
+      commandKeys: maskedKeys(),
       hop: () => 'this-gateway',
       ...over,
     },

@@ -16,6 +16,8 @@ export interface GatewayExtras
   extends Pick<
     StartOptions,
     | 'transformerFolders'
+    | 'keyCommands'
+    | 'keyCommandMs'
     | 'uiFolder'
     | 'vendors'
     | 'features'

@@ -14,6 +14,8 @@ export const failureText = (error: unknown): string => `junctor: ${messageOf(err
 
 const folders = (): Option =>
   new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');
+const keyCommands = (): Option =>
+  new Option('--allow-key-command <command...>', "a command that may be run for a provider's key, in quotes");
 const asJson = (): Option => new Option('--json', 'print JSON');
 
 /** The command `junctor`. What its commands do is run by `run`; it resolves to the exit code, if that isn't 0. */
@@ -29,6 +31,7 @@ export const createProgram = (run: RunCommand): Command => {
     .description('run the service in the foreground until a signal stops it; also without a command')
     .option('-d, --daemon', 'run in the background; return once it is ready')
     .addOption(folders())
+    .addOption(keyCommands())
     .action((options) => run(async (cli) => (await import('./service-commands.ts')).startService(cli, options)));
 
   program
@@ -55,6 +58,7 @@ export const createProgram = (run: RunCommand): Command => {
     .command('install')
     .description('write the service file (systemd, launchd) and start the service')
     .addOption(folders())
+    .addOption(keyCommands())
     .option('--with-variables', "add this shell's keys, proxies and certificates that it needs to service.env")
     .action((options) =>
       run(async (cli) => (await import('../machine/install-service.ts')).installService(cli, options)),
@@ -69,6 +73,7 @@ export const createProgram = (run: RunCommand): Command => {
     .command('print')
     .description('print the service file without installing it')
     .addOption(folders())
+    .addOption(keyCommands())
     .action((options) =>
       run(async (cli) => (await import('../machine/install-service.ts')).printService(cli, options)),
     );
@@ -84,6 +89,7 @@ export const createProgram = (run: RunCommand): Command => {
     .command('check')
     .description('list all faults and warnings')
     .addOption(folders())
+    .addOption(keyCommands())
     .action((options) => run(async (cli) => (await import('./config-commands.ts')).checkConfig(cli, options)));
 
   config

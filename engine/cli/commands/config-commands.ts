@@ -5,6 +5,7 @@ import type { Findings } from '../../config/judge.ts';
 import { configFile, readConfig } from '../../config/read.ts';
 import { reader } from '../../model/schema.ts';
 import type { Cli } from '../cli.ts';
+import type { Leave } from '../leave.ts';
 import { judgeOffline } from '../offline-gateway.ts';
 import { callService, locateService } from '../reach-service.ts';
 
@@ -12,10 +13,7 @@ import { callService, locateService } from '../reach-service.ts';
  * `junctor config check`: prints every fault and warning of the configuration. The running service judges it, with its own environment, as
  * at a reload; without one, it is judged as at a start from this shell. Returns the exit code: 1 if there are faults.
  */
-export const checkConfig = async (
-  cli: Cli,
-  { allowTransformerPath = [] }: { readonly allowTransformerPath?: readonly string[] },
-): Promise<number> => {
+export const checkConfig = async (cli: Cli, leave: Leave): Promise<number> => {
   const file = configFile(cli.home, cli.env);
   const read = await readConfig(cli.home, cli.env);
   if (read.type === 'missing') {
@@ -23,7 +21,7 @@ export const checkConfig = async (
     return 0;
   }
   const byService = await judgedByService(cli);
-  const { faults, warnings } = byService ?? (await judgedHere(cli, read, allowTransformerPath));
+  const { faults, warnings } = byService ?? (await judgedHere(cli, read, leave));
   for (const fault of faults) cli.print(formatLine('fault', fault));
   for (const warning of warnings) cli.print(formatLine('warning', warning));
   cli.print(`${file}: ${count(faults.length, 'fault')}, ${count(warnings.length, 'warning')}`);
@@ -48,9 +46,9 @@ const judgedByService = async (cli: Cli): Promise<Findings | undefined> => {
 const judgedHere = (
   cli: Cli,
   read: Exclude<Awaited<ReturnType<typeof readConfig>>, { type: 'missing' }>,
-  allowed: readonly string[],
+  leave: Leave,
 ): Promise<Findings> | Findings => {
-  if (read.source) return judgeOffline(read.source, cli, allowed);
+  if (read.source) return judgeOffline(read.source, cli, leave);
   return read.type === 'invalid' ? read : { faults: [], warnings: [] };
 };
 

@@ -9,12 +9,13 @@ import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { reader } from '../../model/schema.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import type { Leave } from '../leave.ts';
 import { usableConfig } from '../offline-config.ts';
 import { offlineGateway } from '../offline-gateway.ts';
 import { callService, locateService } from '../reach-service.ts';
 
 /** Options of `junctor explain`. */
-interface ExplainOptions {
+interface ExplainOptions extends Pick<Leave, 'allowTransformerPath'> {
   readonly client?: string;
   readonly model?: string;
   readonly text?: string;
@@ -22,7 +23,6 @@ interface ExplainOptions {
   readonly key?: string;
   readonly path?: string;
   readonly json?: boolean;
-  readonly allowTransformerPath?: readonly string[];
 }
 
 /**
@@ -67,7 +67,7 @@ const explainedHere = async (
 ): Promise<Explanation> => {
   const config = await usableConfig(cli);
   cli.warn("No service answers for this folder: explained by the file and this shell's environment variables.");
-  const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
+  const { gateway } = await offlineGateway(config, cli.home, options);
   const headers = Object.fromEntries((options.header ?? []).map(headerOf));
   const origin = {
     ...(options.key !== undefined && { key: options.key }),

@@ -112,7 +112,7 @@ const refreshedHere = async (cli: Cli): Promise<readonly RefreshedList[]> => {
   const config = await usableConfig(cli);
   const [client] = clientProtocols.map(({ protocol }) => protocol);
   if (!client) return [];
-  const offline = await offlineGateway(config, cli.home, []);
+  const offline = await offlineGateway(config, cli.home, {});
   const upstreams = createUpstreams({ ...boundsOf(config), environment: cli.env });
   const gateway: Gateway = { ...offline.gateway, upstreams };
   try {

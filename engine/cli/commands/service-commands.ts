@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { configFile } from '../../config/read.ts';
 import { defaultSettings } from '../../config/sections/service-settings.ts';
@@ -8,24 +8,22 @@ import { commandFile } from '../../paths.ts';
 import { findService, isAlive } from '../../service/workers/find-service.ts';
 import { pidPath, removePidFile } from '../../service/workers/pid-file.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import { type Leave, leaveArguments, leaveOf } from '../leave.ts';
 import { callService, locateService, reachService, type ServiceLocation } from '../reach-service.ts';
 import { buildUi } from './ui.ts';
 
 /** `junctor start`: runs the service in the foreground until a signal, or in the background with `daemon`. */
 export const startService = async (
   cli: Cli,
-  {
-    daemon = false,
-    allowTransformerPath = [],
-  }: { readonly daemon?: boolean; readonly allowTransformerPath?: readonly string[] },
+  { daemon = false, ...leave }: Leave & { readonly daemon?: boolean },
 ): Promise<void> => {
-  const transformerFolders = allowTransformerPath.map((folder) => resolve(folder));
-  if (daemon) return startDaemon(cli, transformerFolders);
+  const allowed = leaveOf(leave);
+  if (daemon) return startDaemon(cli, leaveArguments(leave));
   const { main } = await import('../../service/main.ts');
   await main({
     env: cli.env,
     home: cli.home,
-    transformerFolders,
+    ...allowed,
     // npm signals only the shell that it runs a script in, so the service watches its parent.
     followParent: cli.env.npm_lifecycle_event !== undefined,
     report: cli.warn,
@@ -105,7 +103,7 @@ export const restart = async (cli: Cli): Promise<void> => {
 const startMs = 60_000;
 
 /** Starts the service in the background and waits until it answers. Its output goes to `start.log` in `home`. */
-const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readonly string[]): Promise<void> => {
+const startDaemon = async ({ home, env, print }: Cli, leave: readonly string[]): Promise<void> => {
   const earlier = await findService(home);
   if (earlier.type === 'running') {
     throw new CommandError(`Junctor is already running on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
@@ -113,9 +111,8 @@ const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readon
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const logPath = join(home, 'start.log');
   const log = openSync(logPath, 'w', 0o600);
-  const folders = transformerFolders.flatMap((folder) => ['--allow-transformer-path', folder]);
   // Runs in its own session, so that it survives the terminal, and in `home`, so that it keeps no other folder busy.
-  const child = spawn(process.execPath, [...process.execArgv, commandFile, 'start', ...folders], {
+  const child = spawn(process.execPath, [...process.execArgv, commandFile, 'start', ...leave], {
     detached: true,
     stdio: ['ignore', log, log],
     cwd: home,

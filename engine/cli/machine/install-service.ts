@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeAtomically } from '../../config/files/write-atomically.ts';
 import { configFile } from '../../config/read.ts';
@@ -9,6 +9,7 @@ import { defaultSettings } from '../../config/sections/service-settings.ts';
 import { errorCode, ifMissing, messageOf } from '../../model/fault.ts';
 import { commandFile } from '../../paths.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import { type Leave, leaveArguments } from '../leave.ts';
 import { locateService, type ServiceLocation } from '../reach-service.ts';
 import {
   type Installation,
@@ -22,8 +23,7 @@ import {
 import { keepVariables, missingVariables } from './service-variables.ts';
 
 /** Options of the commands. */
-interface ServiceOptions {
-  readonly allowTransformerPath?: readonly string[];
+interface ServiceOptions extends Leave {
   /** Adds this shell's variables that the service needs to `service.env`. */
   readonly withVariables?: boolean;
   /** Replaces the platform of this machine. */
@@ -162,16 +162,11 @@ const managerOn = (platform: NodeJS.Platform, { env }: Cli): ServiceManager => {
 /** Time to stop the processes once all streams have ended, in seconds. */
 const marginSeconds = 20;
 
-const installationOf = (
-  { env, home }: Cli,
-  { allowTransformerPath = [] }: ServiceOptions,
-  { config }: ServiceLocation,
-): Installation => {
+const installationOf = ({ env, home }: Cli, leave: ServiceOptions, { config }: ServiceLocation): Installation => {
   const { leaveMs, drainMs } = (config ?? defaultSettings()).timeouts;
-  const folders = allowTransformerPath.flatMap((folder) => ['--allow-transformer-path', resolve(folder)]);
   const installation = {
     node: process.execPath,
-    args: [commandFile, 'start', ...folders],
+    args: [commandFile, 'start', ...leaveArguments(leave)],
     env: {
       ...(env.JUNCTOR_HOME && { JUNCTOR_HOME: home }),
       ...(env.JUNCTOR_CONFIG && { JUNCTOR_CONFIG: configFile(home, env) }),

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { ModelFacts } from '../../model/models/model-facts.ts';
 import { memberPath, reader } from '../../model/schema.ts';
-import { type CallExtras, type Provider, unknownBaseUrl } from '../config.ts';
+import { type CallExtras, type KeyCommand, type Provider, unknownBaseUrl } from '../config.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { UnsetReference } from '../env.ts';
-import { type ModelFile, ProviderFile } from '../schema.ts';
+import { type CredentialFile, type ModelFile, ProviderFile } from '../schema.ts';
 import { isPlaceholder } from '../secrets.ts';
 import { callHeaderValue, readCallExtras } from './call-extras.ts';
 import { checkAddress } from './check-address.ts';
@@ -80,7 +80,8 @@ const readProvider = (
   const credential = isClients ? '' : preferred(row, 'apiKey', 'api_key', at, findings);
   const urlPath = memberPath(at, row.baseUrl === undefined ? 'api_base_url' : 'baseUrl');
   const keysPath = memberPath(at, row.apiKey === undefined ? 'api_key' : 'apiKey');
-  const apiKeys = credential === undefined ? undefined : readKeys(credential, keysPath, missing, findings);
+  const keyCommands = new Map<string, KeyCommand>();
+  const apiKeys = credential === undefined ? undefined : readKeys(credential, keysPath, missing, keyCommands, findings);
   const urlsPath = `${memberPath(at, 'otherBaseUrls')}[`;
   const others = missing.filter(
     ({ path }) => !path.startsWith(urlsPath) && (!apiKeys || apiKeys.length === 0 || !path.startsWith(`${keysPath}[`)),
@@ -92,7 +93,7 @@ const readProvider = (
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
   if (baseUrl) checkUrl(baseUrl, urlPath, findings);
   const otherBaseUrls = readOtherUrls(row, baseUrl, missing, memberPath(at, 'otherBaseUrls'), findings);
-  if (isClients && ![row.apiKey ?? '', row.api_key ?? ''].every((key) => key.length === 0)) {
+  if (isClients && !(isEmpty(row.apiKey) && isEmpty(row.api_key))) {
     findings.warn(keysPath, 'has no effect: clients send their own credentials');
   }
   if (!baseUrl || !apiKeys) return undefined;
@@ -114,6 +115,7 @@ const readProvider = (
     baseUrl,
     ...(otherBaseUrls.length > 0 && { otherBaseUrls }),
     apiKeys: apiKeys.length > 0 ? apiKeys : [''],
+    ...(keyCommands.size > 0 && { keyCommands }),
     models: [...new Set(models)],
     ...(isClients && { credentials: 'client' as const }),
     ...(row.timeouts && { timeouts: row.timeouts }),
@@ -167,33 +169,67 @@ const readModelFacts = ({ context, maxOutput, input, price, lacks }: ModelFile):
   return Object.keys(facts).length > 0 ? facts : undefined;
 };
 
-/** Reads the credentials. Blank, repeated and unset items of a list are omitted with a warning. */
+/**
+ * Reads the credentials; `commands` gets those that a command prints. Blank, repeated and unset items of a list are omitted with a
+ * warning.
+ */
 const readKeys = (
-  credential: string | readonly string[],
+  credential: CredentialFile | readonly CredentialFile[],
   at: string,
   missing: readonly UnsetReference[],
+  commands: Map<string, KeyCommand>,
   findings: Diagnostics,
 ): readonly string[] => {
-  const check = (key: string, path: string): string => {
+  const read = (one: CredentialFile, path: string): string => {
+    if (typeof one !== 'string') {
+      const isUnset = missing.some((reference) => reference.path.startsWith(`${path}.`));
+      return readCommand(one, path, isUnset, commands, findings);
+    }
+    const key = one.trim();
     // Placeholders have a fault of their own.
     if (!callHeaderValue.test(key) && !isPlaceholder(key)) {
       findings.fault(path, 'has a character that no HTTP header can hold, such as a line break');
     }
     return key;
   };
-  if (typeof credential === 'string') return [check(credential.trim(), at)];
+  if (!isList(credential)) return [read(credential, at)];
   const keys: string[] = [];
-  credential.forEach((text, index) => {
+  credential.forEach((one, index) => {
     const path = memberPath(at, index);
-    const key = text.trim();
-    const unset = missing.find((reference) => reference.path === path);
+    const unset = missing.find((reference) => reference.path === path || reference.path.startsWith(`${path}.`));
+    const key = unset ? '' : read(one, path);
     if (unset) findings.warn(path, `is ignored: the environment variable ${unset.name} is not set`);
     else if (key === '') findings.warn(path, 'is ignored: it is blank');
     else if (keys.includes(key)) findings.warn(path, 'is ignored: the key is listed before');
-    else keys.push(check(key, path));
+    else keys.push(key);
   });
   return keys;
 };
+
+const isEmpty = (credential: CredentialFile | readonly CredentialFile[] = ''): boolean =>
+  (typeof credential === 'string' || isList(credential)) && credential.length === 0;
+
+/** `Array.isArray` doesn't narrow a type with a read-only list. */
+const isList = (credential: CredentialFile | readonly CredentialFile[]): credential is readonly CredentialFile[] =>
+  Array.isArray(credential);
+
+/** Adds a command, and returns what stands for it among the keys: a text with a character that no key can have. */
+const readCommand = (
+  { command, forMs = defaultForMs }: Exclude<CredentialFile, string>,
+  at: string,
+  isUnset: boolean,
+  commands: Map<string, KeyCommand>,
+  findings: Diagnostics,
+): string => {
+  if (command[0]?.trim() === '' && !isUnset) findings.fault(`${memberPath(at, 'command')}[0]`, 'must name a program');
+  if (command.some((word) => word.includes('\0'))) findings.fault(memberPath(at, 'command'), 'has a NUL character');
+  const name = `\0${JSON.stringify(command)}`;
+  if (!commands.has(name)) commands.set(name, { command, forMs });
+  return name;
+};
+
+/** How long a key by command is used, in milliseconds. */
+const defaultForMs = 300_000;
 
 /** A member's value under its name or its older spelling; a fault if both are missing. */
 const preferred = <Name extends 'baseUrl' | 'apiKey', Older extends 'api_base_url' | 'api_key'>(

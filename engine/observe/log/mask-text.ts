@@ -65,13 +65,21 @@ export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) 
 /** Secrets to mask in logs and history. */
 export class SecretList {
   #all: readonly HiddenText[] = [];
+  #obtained: readonly string[] = [];
 
   /** The current secrets; a new array after each change. */
   readonly all = (): readonly HiddenText[] => this.#all;
 
   /** Replaces the secrets. */
   reset(secrets: readonly HiddenText[]): void {
-    this.#all = [...secrets];
+    this.#all = [...secrets, ...this.#obtained];
+  }
+
+  /** Replaces the secrets that aren't in a configuration: `reset` keeps them. */
+  obtain(secrets: readonly string[]): void {
+    const before = new Set<HiddenText>(this.#obtained);
+    this.#obtained = secrets;
+    this.#all = [...this.#all.filter((one) => !before.has(one)), ...secrets];
   }
 
   /** Adds secrets. */

@@ -365,12 +365,13 @@ export class RetrySession {
 const none: readonly string[] = [];
 
 /**
- * What follows where the vendor is known to accept the request otherwise: without the history's reasoning, or with a prompt for a
- * summary in place of the compaction that it lacks.
+ * What follows where the vendor is known to accept the request otherwise: without the history's reasoning, with a prompt for a
+ * summary in place of the compaction that it lacks, or with the key that its command prints now.
  */
 const remedies: Readonly<Record<NonNullable<Fault['remedy']>, RetryDecision>> = {
   'without-reasoning': { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' },
   'without-compaction': { type: 'retry', afterMs: 0, key: 'same', without: 'compaction' },
+  'new-key': { type: 'retry', afterMs: 0, key: 'same' },
 };
 
 /** Failures of destinations that were not called: another destination's failure is more useful. */

@@ -15,6 +15,7 @@ import type { WorkerSet } from './worker-set.ts';
 interface ForkOptions {
   readonly home: string;
   readonly transformerFolders: readonly string[];
+  readonly keyCommands: readonly string[];
   /** Address where other workers already listen. */
   readonly taken: ListenAddress | undefined;
   readonly workers: WorkerSet;
@@ -50,13 +51,14 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     child.once('error', (error) => resolve({ orderly, how: error.message }));
     child.once('exit', (code, signal) => resolve({ orderly, how: signal ? `signal ${signal}` : `exit code ${code}` }));
   });
-  const { home, transformerFolders, taken, workers } = options;
+  const { home, transformerFolders, keyCommands, taken, workers } = options;
   const { machineId } = options.exchange;
   const begin = (): void =>
     send(child, {
       type: 'begin',
       home,
       transformerFolders,
+      keyCommands,
       workers,
       ...(taken && { taken }),
       ...(machineId !== undefined && { machineId }),

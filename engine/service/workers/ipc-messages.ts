@@ -88,6 +88,7 @@ const ToWorker = Type.Union([
     type: Type.Literal('begin'),
     home: Type.String(),
     transformerFolders: Type.Immutable(Type.Array(Type.String())),
+    keyCommands: Type.Immutable(Type.Array(Type.String())),
     taken: Type.Optional(ListenAddress),
     workers: WorkerSet,
     machineId: Type.Optional(Type.String()),

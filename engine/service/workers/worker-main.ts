@@ -35,13 +35,21 @@ const send = (message: FromWorker, sent: () => void = () => undefined): void => 
 
 const peers = new IpcPeers(send);
 
-const begin = async ({ home, transformerFolders, taken, workers: first, machineId }: Begin): Promise<void> => {
+const begin = async ({
+  home,
+  transformerFolders,
+  keyCommands,
+  taken,
+  workers: first,
+  machineId,
+}: Begin): Promise<void> => {
   peers.machineId = machineId;
   try {
     service = await start({
       env: process.env,
       home,
       transformerFolders,
+      keyCommands,
       report,
       sharing: { taken },
       supervision: { workers: () => workers ?? first, restart: askForRestart, peers },

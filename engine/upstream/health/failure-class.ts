@@ -26,10 +26,14 @@ export type FailureClass =
 /** The code of a fault of ours: there is no memory for the answer. Another answer to the same request would need as much. */
 export const answersFull = 'answers_full';
 
+/** The code of a fault of ours: the command for the provider's key gave none. Another key may do. */
+export const noKeyPrinted = 'no_key_printed';
+
 /** Classifies a fault by the upstream's status, else by its kind. */
 export const classifyFailure = ({ kind, status, elsewhere, blameless, code }: Fault): FailureClass => {
   if (blameless) return 'busy';
   if (kind === 'unavailable' && code === answersFull) return 'final';
+  if (kind === 'misconfigured' && code === noKeyPrinted) return 'keyRejected';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
   const failureClass = byKind[kind];
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;

@@ -38,7 +38,7 @@ const listVendors = async () => {
   const home = await mkdtemp(join(tmpdir(), 'junctor-facts-'));
   const upstreams = createUpstreams({ ...boundsOf(checked.config), environment: process.env });
   try {
-    const { gateway } = await offlineGateway(checked.config, home, []);
+    const { gateway } = await offlineGateway(checked.config, home, {});
     const parts = { gateway: { ...gateway, upstreams }, client, localServerKinds: [], limitMs };
     const asked = await refreshModels(parts);
     const { config, catalogue } = gateway;

@@ -61,6 +61,17 @@ test('junctor service: the command installs, replaces and removes a systemd unit
   t.is((await ask('install', '--allow-transformer-path', '/opt/stages')).code, 0);
   t.regex(await readFile(file, 'utf8'), /"start" "--allow-transformer-path" "\/opt\/stages"\n/);
   t.deepEqual(await called(), [disable, ...enable]);
+  t.is((await ask('install', '--allow-key-command', '["sh", "-c", "echo $KEY"]')).code, 0);
+  t.true(
+    (await readFile(file, 'utf8')).includes(
+      String.raw`"start" "--allow-key-command" "[\"sh\", \"-c\", \"echo $$KEY\"]"`,
+    ),
+  );
+  t.deepEqual(await called(), [disable, ...enable]);
+  t.regex(
+    (await ask('install', '--allow-key-command', '["sh"')).err,
+    /--allow-key-command \["sh" is no JSON list of texts/,
+  );
 
   const removed = await run('uninstall');
   t.deepEqual(removed, { code: 0, out: `Removed ${file}.\n`, err: '' });

@@ -36,6 +36,18 @@ test('config check lists every fault and warning with its path', async (t) => {
   t.is((await rig.ask(['config', 'check'], { env: { P_KEY: 'x', JUNCTOR_PORT: 'y' } })).code, 1);
 });
 
+test('config check names a command for a key that the given command line does not allow', async (t) => {
+  const apiKey = [{ command: ['vault', 'read'] }, '$P_KEY'];
+  const { ask } = await commandRig(t, { ...config, Providers: [{ ...provider, apiKey }] });
+  const refused = await ask(['config', 'check'], { env });
+  t.is(refused.code, 0);
+  t.regex(
+    refused.out,
+    /^warning +Providers\[0\] has a command for the key of "p", which runs only if .*--allow-key-command/m,
+  );
+  t.regex((await ask(['config', 'check', '--allow-key-command', 'vault read'], { env })).out, /0 faults, 0 warnings/);
+});
+
 test('config check without a file describes the first start', async (t) => {
   const { ask } = await commandRig(t);
   const { code, out } = await ask(['config', 'check']);

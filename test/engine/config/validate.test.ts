@@ -366,6 +366,40 @@ test('several keys: unusable ones are ignored with a warning, as long as one is 
   t.deepEqual([none.providers[0]?.apiKeys, none.providers[0]?.unset], [[''], ['NO_KEY', 'NO']]);
 });
 
+test('keys by command: a text that no key can be stands for each', (t) => {
+  const command = ['$KEY', 'print'];
+  const one = configOf({ Providers: [{ ...p, apiKey: { command } }] }).providers[0];
+  const [name = ''] = one?.apiKeys ?? [];
+  t.deepEqual([...(one?.keyCommands ?? [])], [[name, { command: ['s3cret', 'print'], forMs: 300_000 }]]);
+  const written = {
+    Providers: [{ ...p, apiKey: [{ command, forMs: 1_000 }, 'k', { command, forMs: 2_000 }, { command: ['$NO'] }] }],
+  };
+  const several = configOf(written).providers[0];
+  t.deepEqual(several?.apiKeys, [name, 'k']);
+  t.deepEqual([...(several?.keyCommands?.values() ?? [])], [{ command: ['s3cret', 'print'], forMs: 1_000 }]);
+  t.deepEqual(findings(written).warnings, [
+    'Providers[0].apiKey[2] is ignored: the key is listed before',
+    'Providers[0].apiKey[3] is ignored: the environment variable NO is not set',
+  ]);
+  t.deepEqual(configOf({ Providers: [{ ...p, apiKey: { command: ['$NO'] } }] }).providers[0]?.unset, ['NO']);
+  t.deepEqual(findings({ Providers: [{ ...p, apiKey: name }] }).faults, [
+    'Providers[0].apiKey has a character that no HTTP header can hold, such as a line break',
+  ]);
+  for (const apiKey of [
+    { command: [] },
+    { command: 'gcloud' },
+    {},
+    [{ command: [' '] }],
+    { command: ['a'], forMs: 5 },
+  ]) {
+    const { faults } = findings({ Providers: [{ ...p, apiKey }] });
+    t.true(faults.length > 0 && faults.every((fault) => fault.startsWith('Providers[0].apiKey')), faults.join());
+  }
+  t.deepEqual(findings({ Providers: [{ ...p, apiKey: { command: ['a'], forms: 5_000 } }] }).warnings, [
+    'Providers[0].apiKey.forms is unknown and has no effect; did you mean forMs?',
+  ]);
+});
+
 const withRouter = (Router: JsonObject): JsonObject => ({ Providers: [p, q], Router });
 
 const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
@@ -490,7 +524,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
         { ...q, apiKey: [] },
       ],
     },
-    ['Providers[0].apiKey must be string', 'Providers[0].apiKey[1] must be string'],
+    ['Providers[0].apiKey must be string or object', 'Providers[0].apiKey[1] must be string or object'],
   ],
   [
     'fallbacks that lead nowhere',

@@ -1,4 +1,5 @@
 import type { ProviderFile } from '../api/config/config-file.ts';
+import { isJsonObject, type Json } from '../api/json.ts';
 
 const older = { baseUrl: 'api_base_url', apiKey: 'api_key' } as const;
 
@@ -12,12 +13,16 @@ export const addressOf = (provider: ProviderFile): string => {
   return typeof address === 'string' ? address : '';
 };
 
-/** A provider's keys as written; empty if it has none. */
-export const keysOf = (provider: ProviderFile): readonly string[] => {
+/** A provider's keys as written: texts, and objects with a command. Empty if it has none. */
+export const keysOf = (provider: ProviderFile): readonly Json[] => {
   const keys = provider[spelling(provider, 'apiKey')];
-  if (Array.isArray(keys)) return keys.map(String);
-  return typeof keys === 'string' && keys !== '' ? [keys] : [];
+  if (Array.isArray(keys)) return keys.filter((key: Json | undefined) => key !== undefined);
+  return typeof keys === 'string' ? (keys === '' ? [] : [keys]) : isJsonObject(keys) ? [keys] : [];
 };
+
+/** The command that prints a key; `undefined`: the key is a text. */
+export const commandOf = (key: Json): string | undefined =>
+  isJsonObject(key) ? (Array.isArray(key.command) ? key.command.map(String).join(' ') : '') : undefined;
 
 /** Part of the embedded demo provider's base URL. */
 const demoHost = '//demo.invalid/';

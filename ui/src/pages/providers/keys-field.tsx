@@ -2,7 +2,7 @@ import type { ProviderFile } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
 import { useField } from '../../config/fields/form.ts';
 import { editedSecret, isReferenceSoFar } from '../../config/reference.ts';
-import { keysOf, spelling } from '../../config/spelling.ts';
+import { commandOf, keysOf, spelling } from '../../config/spelling.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { TextField } from '../../parts/controls/field.tsx';
 import { useRows } from '../../state/use-rows.ts';
@@ -19,7 +19,7 @@ export const KeysField = ({
 }) => {
   const field = spelling(provider, 'apiKey');
   const written = provider[field];
-  const keys = Array.isArray(written) ? written.map(String) : [keysOf(provider)[0] ?? ''];
+  const keys = Array.isArray(written) ? keysOf(provider) : [keysOf(provider)[0] ?? ''];
   const isList = Array.isArray(written);
   const { error, ...mark } = useField(`${path}.${field}`);
   const rows = useRows(keys, (next) => onChange(next.length > 1 || isList ? next : (next[0] ?? '')));
@@ -28,13 +28,19 @@ export const KeysField = ({
       <legend className="field-label">{keys.length > 1 ? 'Keys' : 'Key'}</legend>
       {keys.map((key, at) => (
         <div key={rows.keys[at]} className="values-row">
-          <KeyText
-            label={keys.length > 1 ? `Key ${at + 1}` : 'Key'}
-            value={key}
-            path={isList ? `${path}.${field}[${at}]` : `${path}.${field}`}
-            onChange={(value) => rows.set(at, value)}
-          />
-          {keys.length > 1 && (
+          {commandOf(key) === undefined ? (
+            <KeyText
+              label={keys.length > 1 ? `Key ${at + 1}` : 'Key'}
+              value={String(key)}
+              path={isList ? `${path}.${field}[${at}]` : `${path}.${field}`}
+              onChange={(value) => rows.set(at, value)}
+            />
+          ) : (
+            <span className="cut">
+              by command: <code>{commandOf(key)}</code>
+            </span>
+          )}
+          {(keys.length > 1 || commandOf(key) !== undefined) && (
             <IconButton icon="remove" label={`Remove key ${at + 1}`} onClick={() => rows.remove(at)} />
           )}
         </div>
@@ -46,7 +52,7 @@ export const KeysField = ({
       )}
       <p className="field-hint">
         The key itself, or <code>$NAME</code>: a variable of the gateway’s environment, which keeps the key out of
-        config.json and its backups. Empty if none is needed.
+        config.json and its backups. Empty if none is needed. A key by command is edited in the JSON.
         {keys.length > 1 &&
           ' Several keys are used in rotation; a rate-limited or rejected key cools down for a while.'}
       </p>

@@ -3,7 +3,7 @@ import type { Upstream } from '../../api/upstreams.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { FindingsBadge } from '../../config/problems.tsx';
 import { isLiteralKey } from '../../config/reference.ts';
-import { addressOf, isDemo, keysOf } from '../../config/spelling.ts';
+import { addressOf, commandOf, isDemo, keysOf } from '../../config/spelling.ts';
 import { counted } from '../../format/count.ts';
 import { Badge } from '../../parts/text/badge.tsx';
 import { formatOf } from './format-entry.ts';
@@ -36,7 +36,10 @@ export const ProviderHead = ({
         {upstream && <State upstream={upstream} />}
         {format !== undefined && <Badge>{format}</Badge>}
         <Badge>{counted(models.length, 'model')}</Badge>
-        {keys.some(isLiteralKey) && <Badge tone="warn">key in plain text</Badge>}
+        {keys.some((key) => typeof key === 'string' && isLiteralKey(key)) && (
+          <Badge tone="warn">key in plain text</Badge>
+        )}
+        {keys.some((key) => commandOf(key) !== undefined) && <Badge>key by command</Badge>}
         {keys.length > 1 && <Badge>{counted(keys.length, 'key')}</Badge>}
       </span>
     </>
