@@ -17,8 +17,8 @@ export interface Loss {
 
 /**
  * Members by how much their loss matters, in all protocols' names; a whole entry of a list is named with `[]`. `heavy`: what the
- * model is asked, with which tools, and the form of its answer. `light`: what leaves the answer as it is. All others, such as
- * limits and sampling, are in between.
+ * model is asked, with which tools, and the form of its answer. `light`: what leaves the answer as it is, so that only
+ * the record has it. All others, such as limits and sampling, are in between.
  */
 const weights: Readonly<Record<'heavy' | 'light', ReadonlySet<string>>> = {
   heavy: new Set([
@@ -58,6 +58,7 @@ const weights: Readonly<Record<'heavy' | 'light', ReadonlySet<string>>> = {
     'safety_identifier',
     'id',
     'phase',
+    'additionalProperties',
     'include',
     'annotations',
     'citations',

@@ -50,8 +50,6 @@ export interface ClientProtocol {
   readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
   /** How a summary is given that a model without compaction writes; absent: clients can't ask for one. */
   readonly summary?: SummaryForm;
-  /** A request that declares tools is refused rather than sent without any: its clients can't do their work then. */
-  readonly needsSomeTool?: true;
   /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
   /** Headers in which agents name the conversation, lower-case, the surest first; absent: there are none. */

@@ -31,7 +31,18 @@ const duration = (ms: number): string => {
  * upstream repeats.
  */
 export const plainLimits = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).filter(([, value]) => isPlainLimit(value)));
+  Object.fromEntries(Object.entries(headers).filter(([name, value]) => isPlainLimit(value) || isState(name, value)));
+
+/**
+ * The states of a subscription's limits: words, or lists of them, of which new ones appear. Source: Anthropic API,
+ * `anthropic-ratelimit-unified-*`.
+ */
+const isState = (name: string, value: string): boolean =>
+  name.includes('-ratelimit-unified-') && value.length <= maxStateChars && stateForm.test(value);
+
+const maxStateChars = 128;
+const stateForm =
+  /^[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7}(?:, ?[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7})*$/;
 
 const isPlainLimit = (value: string): boolean =>
   value.length <= maxValueChars && (limitWords.has(value) || limitForms.some((form) => form.test(value)));

@@ -10,7 +10,7 @@ import type { Range } from '../model/json/outline.ts';
 import { addMember, replaceMember } from '../model/json/replace-member.ts';
 import type { Losses } from '../model/loss.ts';
 import { adaptToModel, lowerOutput } from '../model/models/adapt-to-model.ts';
-import type { ModelRequest } from '../model/request.ts';
+import type { ModelRequest, Tool } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
@@ -85,7 +85,7 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
       replyPassesThrough: passThrough.reply,
       client: client.wire,
     });
-    if (client.needsSomeTool) refuseWithoutTools(asked, losses);
+    refuseWithoutTools(asked, losses);
     return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
   }
   const added = usageMembers(routed);
@@ -114,14 +114,27 @@ const replaceMembers = (text: string, members: JsonObject): string =>
     text,
   );
 
-/** Throws `unsupported` if the upstream gets none of the tools that the client declared. */
+/** Throws `unsupported` if the upstream gets none of the tools that the client declared: the answer would be made up. */
 const refuseWithoutTools = ({ tools, toolChoice }: ModelRequest, losses: Losses): void => {
   if (tools.length === 0 || toolChoice?.type === 'none') return;
   const dropped = new Set(losses.list.flatMap(({ path, outcome }) => (outcome === 'dropped' ? [path] : [])));
   const [first] = tools;
   if (!tools.every(({ at }) => at !== undefined && dropped.has(at))) return;
-  unsupported(first?.at ?? 'tools', `${first?.at ?? 'tools'}: this provider has none of the request's tools.`);
+  const at = first?.at ?? 'tools';
+  const named = tools.slice(0, maxNamed).map(toolName).join(', ');
+  unsupported(
+    at,
+    `${at}: this provider has none of the request's tools: ${named}${tools.length > maxNamed ? ' …' : ''}.`,
+  );
 };
+
+const maxNamed = 8;
+
+const toolName = (tool: Tool): string =>
+  (tool.type === 'web-search' ? 'web_search' : tool.type === 'hosted' ? (tool.name ?? tool.kind) : tool.name).slice(
+    0,
+    64,
+  );
 
 /** What asks for the usage of a relayed stream. Its client gets it only if it asks itself. */
 const usageMembers = ({ plan, request }: Reconciled): JsonObject | undefined =>

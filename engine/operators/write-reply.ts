@@ -170,7 +170,8 @@ const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]
 /** The headers that show the destination, the rule, failed attempts and losses. */
 export const routeHeaders = ({ resolution: { scenario }, plan, context, progress }: Routed): Headers => {
   const route = { ...routeHeader({ ...plan.shown, scenario }), ...attemptsHeaders(progress) };
-  return context.losses.size === 0 ? route : { ...route, 'x-junctor-loss': lossHeader(context.losses.list) };
+  const lost = context.losses.size === 0 ? '' : lossHeader(context.losses.list);
+  return lost === '' ? route : { ...route, 'x-junctor-loss': lost };
 };
 
 /** The header that shows the destination. */
@@ -203,7 +204,7 @@ const maxLossHeader = 1_024;
 const maxLossPath = 128;
 
 /**
- * Lists losses in at most 1 KiB of ASCII: `dropped: top_k, tools[].cache_control*3; approximated: temperature; +12`. Paths that
+ * Lists the losses that can change the answer in at most 1 KiB of ASCII; empty if there are none: `dropped: top_k, tools[].cache_control*3; approximated: temperature; +12`. Paths that
  * differ only in indices are listed once, with their number. What changes the answer most comes first. The last number counts the
  * losses left out.
  */
@@ -234,6 +235,7 @@ interface LossGroup {
 const byWeight = (losses: readonly Loss[]): readonly LossGroup[] => {
   const groups = new Map<string, LossGroup>();
   for (const loss of losses) {
+    if (lossRank(loss) === 2) continue;
     const { outcome, path } = loss;
     const key = `${outcome} ${fieldPattern(path)}`;
     const group = groups.get(key);

@@ -43,7 +43,6 @@ export const responsesClient: ClientProtocol = {
   returnsReasoning: true,
   ownWireField,
   summary: responsesSummary,
-  needsSomeTool: true,
   // Sent by Codex, older spellings first; newer versions send only the newer ones.
   sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],
   // Codex sends its conversation's id, a UUID. A key of another form may belong to a whole application.

@@ -12,6 +12,7 @@ import {
   type TextPart,
 } from '../../../engine/model/request.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
+import { readableDocument } from '../../../engine/model/wire/readable-document.ts';
 import { type ChatDialect, cacheMember } from '../dialect.ts';
 
 /** What the content encoders need. */
@@ -61,8 +62,10 @@ const encodePart = (part: Exclude<Part, TextPart>, context: ContentContext): Jso
   switch (part.type) {
     case 'image':
       return [encodeImage(part, context)];
-    case 'document':
-      return encodeDocument(part, context);
+    case 'document': {
+      const readable = readableDocument(part);
+      return readable.type === 'image' ? [encodeImage(readable, context)] : encodeDocument(readable, context);
+    }
     case 'audio':
       if (!dialect.audio) return unsupported(at, `${at}: this provider accepts no audio.`);
       return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }];

@@ -1,25 +1,39 @@
 import type { RequestContext } from '../../../engine/model/context.ts';
 import { unsupported } from '../../../engine/model/fault.ts';
 import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
-import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../../engine/model/request.ts';
+import type { CustomTool, FunctionTool, ModelRequest, Tool, ToolChoice } from '../../../engine/model/request.ts';
+import { hostedChoice } from '../../../engine/model/wire/hosted-choice.ts';
 import type { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, takes } from '../dialect.ts';
 import { wireName } from '../tool-names.ts';
 
 /**
  * Tool choice → `tool_choice`. `left` names the hosted tools that have no entry in `tools`: forcing one throws an
- * `unsupported` fault.
+ * `unsupported` fault. `served`: those that another member of the body asks for, whose use can't be forced.
  */
 export const encodeChoice = (
   request: ModelRequest,
   dialect: ChatDialect,
   context: RequestContext,
   left: ReadonlySet<string>,
+  served: ReadonlySet<Tool>,
 ): Json | undefined => {
+  if (forcesServed(request, served)) {
+    context.losses.approximate('tool_choice', 'auto: the provider searches on its own');
+    return 'auto';
+  }
   const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
   if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
   context.losses.approximate('tool_choice', 'auto: the model accepts no other choice while it thinks');
   return 'auto';
+};
+
+/** Whether a served tool is forced, by its name or because there is no other. */
+const forcesServed = (request: ModelRequest, served: ReadonlySet<Tool>): boolean => {
+  if (served.size === 0) return false;
+  if (request.toolChoice?.type === 'required') return request.tools.every((tool) => served.has(tool));
+  const hosted = hostedChoice(request);
+  return hosted !== undefined && served.has(hosted);
 };
 
 const wordChoice = (

@@ -2,7 +2,8 @@ import type { RequestContext } from '../../../engine/model/context.ts';
 import { unsupported } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../../engine/model/json/json.ts';
 import { recordDropped, recordExtraLoss } from '../../../engine/model/record-losses.ts';
-import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../../engine/model/request.ts';
+import type { CustomTool, FunctionTool, ModelRequest, Tool, ToolChoice } from '../../../engine/model/request.ts';
+import { describedTool } from '../../../engine/model/wire/described-tool.ts';
 import {
   parametersPath,
   strictToolSchema,
@@ -29,6 +30,7 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
   const body: JsonDraft = {};
   const tools: JsonObject[] = [];
   const left = new Set<string>();
+  const served = new Set<Tool>();
   for (const tool of request.tools) {
     const at = tool.at ?? 'tools';
     switch (tool.type) {
@@ -40,6 +42,7 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
         break;
       case 'web-search':
         if (left.has('web_search') || !encodeWebSearch(tool, dialect, losses, body)) losses.drop(at);
+        else served.add(tool);
         left.add('web_search');
         break;
       case 'hosted':
@@ -52,7 +55,7 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
     }
   }
   if (tools.length > 0) body.tools = tools;
-  const choice = encodeChoice(request, dialect, context, left);
+  const choice = encodeChoice(request, dialect, context, left, served);
   const wanted = request.toolChoice?.type;
   if (choice !== undefined && tools.length > 0) {
     if (choice !== 'auto' || !dialect.omitsDefaults) body.tool_choice = choice;
@@ -102,7 +105,8 @@ const toolName = (tool: JsonObject): string => {
 
 const encodeFunction = (tool: FunctionTool, dialect: ChatDialect, { names, losses }: RequestContext): JsonObject => {
   const body: JsonDraft = { name: wireName(names, tool.name) };
-  if (tool.description !== undefined) body.description = tool.description;
+  const about = describedTool(tool);
+  if (about !== undefined) body.description = about;
   if (tool.parameters !== undefined || dialect.requiresParameters) {
     const form = tool.strict ? strictForm(dialect.toolSchema) : dialect.toolSchema;
     body.parameters = toolSchema(tool.parameters, form, parametersPath(tool.at), losses);
@@ -129,7 +133,8 @@ const encodeCustom = (tool: CustomTool, dialect: ChatDialect, { names, losses }:
   const name = wireName(names, tool.name);
   if (takes(dialect, 'custom_tools')) {
     const custom: JsonDraft = { name };
-    if (tool.description !== undefined) custom.description = tool.description;
+    const about = describedTool(tool);
+    if (about !== undefined) custom.description = about;
     if (tool.format) custom.format = nestedFormat(tool.format);
     const wire: JsonDraft = { type: 'custom', custom };
     writeExtra(wire, tool.extra, losses, refusesUnknown(dialect));
@@ -137,7 +142,7 @@ const encodeCustom = (tool: CustomTool, dialect: ChatDialect, { names, losses }:
   }
   losses.approximate(tool.at ?? 'tools', 'a function with one string `input`');
   recordExtraLoss(tool.extra, losses);
-  const description = [tool.description, formatNote(tool.format)].filter((text) => text).join('\n\n');
+  const description = [describedTool(tool), formatNote(tool.format)].filter((text) => text).join('\n\n');
   return {
     type: 'function',
     function: { name, ...(description !== '' && { description }), parameters: inputSchema },

@@ -4,9 +4,10 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../../engine/model/record-losses.ts';
 import type { CacheMark, DocumentPart, Extra, Part, SearchResultPart } from '../../../engine/model/request.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
+import { readableDocument } from '../../../engine/model/wire/readable-document.ts';
 import type { GeminiDialect } from '../dialect.ts';
 import { wireFormat } from '../tool-names.ts';
-import { audioType, encodeMedia } from './encode-media.ts';
+import { audioType, encodeMedia, takesData } from './encode-media.ts';
 
 /** What the content encoders need. */
 export interface ContentContext extends RequestContext {
@@ -33,8 +34,10 @@ const encodePart = (part: Part, at: string, context: ContentContext): readonly J
     case 'image':
       if (part.detail !== undefined && part.detail !== 'auto') losses.drop(memberPath(at, 'detail'));
       return [encodeMedia(part.source, at)];
-    case 'document':
-      return encodeDocument(part, at, context);
+    case 'document': {
+      const readable = takesData(part.source) ? part : readableDocument(part);
+      return readable.type === 'image' ? [encodeMedia(readable.source, at)] : encodeDocument(readable, at, context);
+    }
     case 'audio':
       return [encodeMedia({ kind: 'base64', mediaType: audioType(part.format), data: part.data }, at)];
     case 'search-result':

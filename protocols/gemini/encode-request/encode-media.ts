@@ -1,6 +1,6 @@
 import { fail } from '../../../engine/model/fault.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
-import type { Base64Source, FileSource, UrlSource } from '../../../engine/model/request.ts';
+import type { Base64Source, DocumentPart, FileSource, UrlSource } from '../../../engine/model/request.ts';
 import { mediaTypeOf } from '../../../engine/model/request.ts';
 import { wireFormat } from '../tool-names.ts';
 
@@ -42,6 +42,10 @@ export const audioType = (format: string): string => `audio/${format === 'mpeg' 
 /** URLs that the vendor fetches itself: its own stores, and videos. Source: Gemini API reference, "FileData". */
 const reachable =
   /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/|https:\/\/(?:www\.)?youtube\.com\/watch\?|https:\/\/youtu\.be\/)/i;
+
+/** Whether the vendor reads this data as it is. */
+export const takesData = (source: DocumentPart['source']): boolean =>
+  source.kind === 'base64' && isTaken(mimeTypeOf(source.mediaType));
 
 const mimeTypeOf = (mediaType: string): string => {
   const plain = mediaTypeOf(mediaType);

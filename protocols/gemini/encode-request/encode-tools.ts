@@ -9,6 +9,7 @@ import type {
   WebSearchTool,
 } from '../../../engine/model/request.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
+import { describedTool } from '../../../engine/model/wire/described-tool.ts';
 import { mergeSchemas } from '../../../engine/model/wire/merge-schemas.ts';
 import { wireFormat, wireName } from '../tool-names.ts';
 import { cleanSchema, objectOf } from '../tool-schema/clean-schema.ts';
@@ -92,13 +93,14 @@ const encodeFunction = (tool: FunctionTool | CustomTool, context: ContentContext
   if (tool.type === 'custom') {
     losses.approximate(at, 'a function with one text `input`');
     recordExtraLoss(tool.extra, losses);
-    const description = [tool.description, grammarNote(tool.format)].filter((text) => text).join('\n\n');
+    const description = [describedTool(tool), grammarNote(tool.format)].filter((text) => text).join('\n\n');
     if (description !== '') wire.description = description;
     return { ...wire, ...parameters(customParameters, at, context) };
   }
   dropMarks(tool, at, losses);
   if (tool.strict) losses.drop(memberPath(at, 'strict'));
-  if (tool.description) wire.description = tool.description;
+  const about = describedTool(tool);
+  if (about) wire.description = about;
   return { ...wire, ...parameters(tool.parameters, memberPath(at, 'parameters'), context) };
 };
 

@@ -17,6 +17,7 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from '../../../engine/model/request.ts';
+import { readableDocument } from '../../../engine/model/wire/readable-document.ts';
 import { encodeCitation } from '../citations.ts';
 import { wireCallId, wireName } from '../tool-names.ts';
 import { carriedParts, isNative } from './encode-messages.ts';
@@ -37,8 +38,10 @@ const encodePart = (part: Part, at: string, context: RequestContext): JsonObject
       return { type: 'text', text: part.text };
     case 'image':
       return encodeImage(part, at, context);
-    case 'document':
-      return encodeDocument(part, at, context);
+    case 'document': {
+      const readable = readableDocument(part);
+      return readable.type === 'image' ? encodeImage(readable, at, context) : encodeDocument(readable, at, context);
+    }
     case 'search-result':
       return encodeSearchResult(part, at, context);
     case 'thinking':
@@ -102,10 +105,6 @@ const encodeDocument = (part: DocumentPart, at: string, context: RequestContext)
 const encodeDocumentSource = (source: DocumentPart['source'], at: string, context: RequestContext): JsonObject => {
   if (source.kind === 'text') return plainText(source.text);
   if (source.kind === 'content') return { type: 'content', content: encodeParts(source.parts, at, context) };
-  // The vendor accepts only PDF as base64; plain text has a source type of its own.
-  if (source.kind === 'base64' && /^(text\/|application\/json\b)/.test(mediaTypeOf(source.mediaType))) {
-    return plainText(Buffer.from(source.data, 'base64').toString());
-  }
   return encodeSource(source, at);
 };
 

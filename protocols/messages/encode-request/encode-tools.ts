@@ -11,6 +11,8 @@ import type {
   Turn,
   WebSearchTool,
 } from '../../../engine/model/request.ts';
+import { describedTool } from '../../../engine/model/wire/described-tool.ts';
+import { hostedChoice } from '../../../engine/model/wire/hosted-choice.ts';
 import {
   anyToolSchema,
   parametersPath,
@@ -88,7 +90,7 @@ const encodeTool = (tool: Tool, at: string, context: RequestContext): JsonObject
 
 const encodeFunction = (tool: FunctionTool, { names, losses }: RequestContext): JsonObject => ({
   name: wireName(names, tool.name),
-  description: tool.description,
+  description: describedTool(tool),
   input_schema: toolSchema(tool.parameters, schemaForm, parametersPath(tool.at), losses),
   strict: tool.strict,
   cache_control: cacheControl(tool.cache),
@@ -97,7 +99,7 @@ const encodeFunction = (tool: FunctionTool, { names, losses }: RequestContext): 
 const encodeCustom = (tool: CustomTool, at: string, { names, losses }: RequestContext): JsonObject => {
   losses.approximate(at, 'a function with one text `input`');
   const grammar = typeof tool.format?.definition === 'string' ? tool.format.definition : undefined;
-  const description = [tool.description, grammar && `The input must follow this grammar:\n${grammar}`];
+  const description = [describedTool(tool), grammar && `The input must follow this grammar:\n${grammar}`];
   return {
     name: wireName(names, tool.name),
     description: description.filter(Boolean).join('\n\n') || undefined,
@@ -149,7 +151,9 @@ const encodeChoice = (request: ModelRequest, context: RequestContext): JsonObjec
     case 'allowed':
       return { type: choice.required ? 'any' : 'auto', ...single };
     case 'opaque':
-      return opaqueChoice(choice, single);
+      return hostedChoice(request)?.type === 'web-search'
+        ? { type: 'tool', name: 'web_search', ...single }
+        : opaqueChoice(choice, single);
     default:
       return choice satisfies never;
   }

@@ -213,7 +213,11 @@ const decodeCustom = (tool: object, at: string, found: boolean): CustomTool => {
 const decodeNamespace = (group: object, at: string, context: Context): readonly Tool[] => {
   const { name: space, description, tools } = namespaceReader.read(group, at);
   // A namespace is no tool itself; only this format can hold its members.
-  const outer = extraOf(group, ['type', 'name', 'tools'], at);
+  const outer = extraOf(
+    group,
+    description === '' ? ['type', 'name', 'tools'] : ['type', 'name', 'tools', 'description'],
+    at,
+  );
   return tools.flatMap((tool, index) => {
     const place = memberPath(memberPath(at, 'tools'), index);
     return decodeTool(tool, place, context).map((decoded) => {

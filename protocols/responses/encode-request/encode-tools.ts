@@ -10,6 +10,7 @@ import type {
   WebSearchTool,
 } from '../../../engine/model/request.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
+import { hostedChoice } from '../../../engine/model/wire/hosted-choice.ts';
 import { anyToolSchema, parametersPath, strictToolSchema, toolSchema } from '../../../engine/model/wire/tool-schema.ts';
 import { originalOf } from '../built-in-tools.ts';
 import { type ContentContext, encodeExtra } from './encode-content.ts';
@@ -25,7 +26,7 @@ export const encodeToolMembers = (request: ModelRequest, context: ContentContext
     if (request.parallelToolCalls === false) context.losses.drop('parallel_tool_calls', 'no tools');
     return {};
   }
-  const choice = request.toolChoice && encodeChoice(request.toolChoice, context);
+  const choice = request.toolChoice && (hostedWord(request, context) ?? encodeChoice(request.toolChoice, context));
   return {
     ...(tools.length > 0 && { tools }),
     ...(choice !== undefined && { tool_choice: choice }),
@@ -120,6 +121,16 @@ const encodeHosted = (tool: HostedTool, { losses }: ContentContext): JsonObject 
   }
   losses.drop(at, `the provider has no '${tool.kind}'`);
   return undefined;
+};
+
+/** A forced hosted tool, which this format names by its type. Throws an `unsupported` fault for one that isn't sent. */
+const hostedWord = (request: ModelRequest, context: ContentContext): JsonObject | undefined => {
+  const hosted = request.toolChoice?.type === 'tool' ? hostedChoice(request) : undefined;
+  if (!hosted) return undefined;
+  const wire = hosted.type === 'web-search' ? encodeWebSearch(hosted, context) : encodeHosted(hosted, context);
+  return wire
+    ? { type: wire.type }
+    : fail('unsupported', "tool_choice names a hosted tool that this provider doesn't have.", { param: 'tool_choice' });
 };
 
 const encodeChoice = (choice: ToolChoice, context: ContentContext): JsonObject | string | undefined => {

@@ -504,7 +504,7 @@ const documents: readonly (readonly [title: string, part: Part, dialect?: Partia
   ['a document by file id', { type: 'document', source: { kind: 'file', id: 'x' }, at: 'd' }],
   [
     'a document of another kind',
-    { type: 'document', source: { kind: 'base64', mediaType: 'text/csv', data: '' }, at: 'd' },
+    { type: 'document', source: { kind: 'base64', mediaType: 'application/zip', data: '' }, at: 'd' },
   ],
   ['an image by file id', { type: 'image', source: { kind: 'file', id: 'x' }, at: 'd' }],
   ['an image for a blind model', { ...image, at: 'd' }, { images: false }],
