@@ -1,4 +1,5 @@
-import { type Capture, type Chunk, type KeptRequest, RequestDetail } from '../../engine/features/record/schema.ts';
+import { chunkBytes } from '../../engine/features/history/capture-file.ts';
+import { type Capture, type KeptRequest, RequestDetail } from '../../engine/features/record/schema.ts';
 import { parseJson } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
 
@@ -49,9 +50,6 @@ const headersOf = (headers: Readonly<Record<string, string>> = {}) =>
 
 const contentOf = (capture: Capture | null) => {
   if (!capture) return { size: -1, mimeType: '' };
-  const text = Buffer.concat(capture.reply.chunks.map(bytesOf)).toString();
+  const text = Buffer.concat(capture.reply.chunks.map(chunkBytes)).toString();
   return { size: Buffer.byteLength(text), mimeType: capture.reply.headers['content-type'] ?? '', text };
 };
-
-const bytesOf = ({ text, base64 }: Chunk): Buffer =>
-  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { CaptureFile, captureFile } from '../../engine/features/history/capture-file.ts';
 import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
 import { maxSummaries } from '../../engine/features/record/record-lines.ts';
 import { Activity, CaptureState, RequestDetail, RequestList } from '../../engine/features/record/schema.ts';
@@ -30,6 +31,7 @@ const switchReader = reader(CaptureSwitch, { compiled: false });
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them, but not the history on disk.
  * - `GET /api/requests/{id}`: the summary of a request, read from disk once it has left memory, and its capture, if there is one.
+ * - `GET /api/requests/{id}/capture`: its capture as a file.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
@@ -79,6 +81,24 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
         if (found.capture !== undefined) return jsonTextReply(found.capture);
         if (found.summary || found.running) return withoutCapture(found);
         return withoutCapture({ ...found, summary: await findKept(history, id, endedAtMs) });
+      },
+    }),
+    adminRoute('GET', '/api/requests/:id/capture', {
+      summary: 'The capture of a request, as a file',
+      says: 'The file, which `junctor replay` plays. It has no secrets.',
+      reply: CaptureFile,
+      query: { redact: Type.Boolean({ description: 'Whether texts are replaced by stand-ins of the same shape.' }) },
+      answer: async ({ query }, { id = '' }) => {
+        const { capture } = await requests.find(id);
+        const redact = new URLSearchParams(query).get('redact') === 'true';
+        const text = capture === undefined ? undefined : captureFile(capture, new Date().toISOString(), redact);
+        if (text === undefined) return fail('not-found', 'There is no capture of that id, or not any more.');
+        const name = `junctor-${id.replaceAll(/[^\w-]/g, '')}${redact ? '-redacted' : ''}.json`;
+        const reply = jsonTextReply(text);
+        return {
+          ...reply,
+          headers: { ...reply.headers, 'content-disposition': `attachment; filename="${name}"` },
+        };
       },
     }),
     ...replayRoutes(parts),

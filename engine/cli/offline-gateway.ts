@@ -32,6 +32,9 @@ interface OfflineGateway {
   readonly checked: Findings;
 }
 
+/** The longest time that a timer takes, in milliseconds. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Compiles a configuration as the service would, custom transformers included. */
 export const offlineGateway = async (config: Config, home: string, leave: Leave): Promise<OfflineGateway> => {
   const { transformerFolders: allowed, keyCommands } = leaveOf(leave);
@@ -57,7 +60,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
     catalogue,
     health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
-    keepAliveMs: Number.POSITIVE_INFINITY,
+    keepAliveMs: longestTimerMs,
   });
   return { gateway, checked: inspectBuilt(config, gateway) };
 };

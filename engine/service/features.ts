@@ -220,6 +220,7 @@ const historyRows = [
   'GET /api/activity',
   'GET /api/capture',
   'POST /api/capture',
+  'GET /api/requests/:id/capture',
   'POST /api/requests/:id/replay',
   'GET /api/feed',
   'GET /api/history',

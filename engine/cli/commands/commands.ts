@@ -130,6 +130,33 @@ export const createProgram = (run: RunCommand): Command => {
     .addOption(folders())
     .action((file, options) => run(async (cli) => (await import('./explain.ts')).explainRequest(cli, file, options)));
 
+  const captures = program.command('captures').description('recorded requests of the running service');
+  captures
+    .command('list')
+    .description('list them, newest first')
+    .action(() => run(async (cli) => (await import('./capture-commands.ts')).listCaptures(cli)));
+  captures
+    .command('export')
+    .description('write one to a file, without keys; `junctor replay` plays it')
+    .argument('<id>', "the request's id")
+    .argument('<file>')
+    .option('--redact', 'replace texts by stand-ins of the same shape')
+    .action((id, file, options) =>
+      run(async (cli) => (await import('./capture-commands.ts')).exportCapture(cli, id, file, options)),
+    );
+
+  program
+    .command('replay')
+    .description("play a capture's answer through the configuration, and compare it with the recorded one")
+    .argument('<file>', 'a file of `junctor captures export`')
+    .option('-c, --client <protocol>', `answer in another protocol: ${clientWires.join(', ')}`)
+    .option('--to <provider,model>', 'in place of the recorded destination')
+    .option('--speed <factor>', 'times as fast as recorded, or max', 'max')
+    .addOption(folders())
+    .action((file, options) =>
+      run(async (cli) => (await import('./capture-commands.ts')).replayCapture(cli, file, options)),
+    );
+
   const client = program.command('client').description('clients with keys of their own');
   client
     .command('add')

@@ -14,7 +14,8 @@ import type { Gateway } from '../../routing/gateway.ts';
 import { createSignatureCache } from '../../routing/reasoning/signature-cache.ts';
 import type { Backpressure } from '../../runtime/backpressure.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
-import type { Capture, Chunk, RequestDetail, RequestSummary } from '../record/schema.ts';
+import type { Capture, RequestDetail, RequestSummary } from '../record/schema.ts';
+import { chunkBytes } from './capture-file.ts';
 
 /** A capture that can be replayed. */
 interface Replayable {
@@ -72,7 +73,7 @@ export const readReplayable = ({ summary, capture }: RequestDetail): Replayable 
       status,
       headers,
       headMs: headAtMs - atMs('called'),
-      chunks: upstream.chunks.map((chunk) => ({ atMs: chunk.atMs - headAtMs, bytes: bytesOf(chunk) })),
+      chunks: upstream.chunks.map((chunk) => ({ atMs: chunk.atMs - headAtMs, bytes: chunkBytes(chunk) })),
       fault: fault && faultFrom(fault),
     },
   };
@@ -116,9 +117,6 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
 
 /** Response header with the id of the replayed request. */
 const replayHeader = 'x-junctor-replay';
-
-const bytesOf = ({ text, base64 }: Chunk): Uint8Array =>
-  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');
 
 /** A recording can only end with one of these faults. */
 const faultFrom = ({ kind, message }: NonNullable<NonNullable<Capture['upstream']>['fault']>): Fault => ({

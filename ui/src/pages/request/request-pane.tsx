@@ -18,6 +18,7 @@ import { listAddress } from '../requests/request-address.ts';
 import { stateOf, toneOf } from '../requests/request-columns.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { EventsView } from './events-view.tsx';
+import { ExportCapture } from './export-capture.tsx';
 import { PathLine } from './path-line.tsx';
 import { PathView } from './path-view.tsx';
 import { RawView } from './raw-view.tsx';
@@ -85,6 +86,7 @@ const Found = ({ summary, capture, tab }: CapturedRequest & { readonly tab: stri
         </a>
       )}
       {capture && <CopyButton text={capture.curl.client} label="Copy curl" />}
+      {capture && <ExportCapture id={summary.id} />}
     </div>
     {summary.fault && (
       <Notice kind="failed" title={summary.fault.message}>
