@@ -6,7 +6,7 @@ import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
-import { readEvents, readStart } from './operators/read-events.ts';
+import { readEvents } from './operators/read-events.ts';
 import { dryRun } from './operators/retry/dry-run.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
@@ -68,7 +68,7 @@ export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits, timeouts } = gateway.config;
-  const pass = stages(boundReply(limits), readStart(), inspectPassthrough(gateway.signatures), sendReply());
+  const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
   const convert = memoize((plan: Routed['plan']) => converted(transformEvents(plan, timeouts.stageMs)));
   const summarize = memoize((plan: Routed['plan']) =>
@@ -77,7 +77,6 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const converted = (events: ReturnType<typeof transformEvents>) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
-      readStart(), // its first bytes: a mark is dropped, one JSON body in place of a stream refused
       readEvents(), // bytes → SSE records, or the whole body → events
       boundContent(limits), // limits what stages and encoders may collect
       watchSignatures(gateway.signatures), // marks who issued each payload; keeps what clients lose

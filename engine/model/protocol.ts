@@ -1,6 +1,6 @@
 import type { SummaryForm } from './compaction.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
-import type { ModelEvent, Usage } from './event.ts';
+import type { FinishReason, ModelEvent, Usage } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Losses } from './loss.ts';
@@ -18,6 +18,11 @@ export interface SseRecord {
   readonly event: string;
   /** The `data:` lines, joined by line feeds. */
   readonly data: string;
+  /**
+   * What stands outside the framing, as an error does that a server or a proxy writes into a stream that has begun. `json`: a value in
+   * place of a field, which counts as if it were framed. `text`: other words, which say why an answer is broken off. Absent: framed.
+   */
+  readonly outside?: 'json' | 'text';
 }
 
 /** Settings for decoding requests. */
@@ -126,8 +131,16 @@ export interface StreamEnds {
   readonly marker: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
-  /** Whether a record that `read` calls a finish reports a failure, so that the protocol's terminal error must follow. */
+  /**
+   * Whether a record that `read` calls a finish reports a failure, so that the protocol's terminal error must follow; whether one that it
+   * calls an end is such an error.
+   */
   readonly isFailure: (record: SseRecord) => boolean;
+  /**
+   * The record with the finish of an answer that ends without one, as SSE text; `first`: the answer's first record. Absent: the terminal
+   * record has it.
+   */
+  readonly encodeFinish?: (finish: FinishReason, first: SseRecord | undefined) => string;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
   readonly terminal?: string;
 }

@@ -104,6 +104,15 @@ export const cutOff: Fault = {
   message: 'The upstream ended its answer before it was complete.',
 };
 
+/** As `cutOff`, with what the upstream said outside the framing of its stream; `read` reads it as an error. Empty: it said nothing. */
+export const cutOffAfter = (said: string, read: (error: { readonly message: string }) => Fault): Fault => {
+  if (said === '') return cutOff;
+  const fault = read({ message: said });
+  return fault.kind === 'upstream-error'
+    ? { ...cutOff, message: `${cutOff.message.slice(0, -1)}: ${fault.message}` }
+    : fault;
+};
+
 interface Draft {
   readonly block: Block;
   text: string;

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { BytePieces, type CallBody } from '../model/call-body.ts';
@@ -27,6 +27,7 @@ import { renewsKey, withCommandKey } from './command-key.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
+import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
 import { requireCompaction } from './transform.ts';
@@ -193,7 +194,7 @@ export const callUpstream =
         sequence(
           (answer) =>
             isSuccess(answer)
-              ? accept(ready, answer, config, health.nowMs)
+              ? open(ready, answer, config, health.nowMs)
               : refuse(ready, answer, commandKeys, health.nowMs()),
           then,
         ),
@@ -215,14 +216,28 @@ const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && sta
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
-const accept = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () => number): Answered => {
-  const { status, headers, drain } = answer;
+/** Accepts the answer once its first bytes show what it is. */
+const open = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () => number): Observable<Answered> => {
+  const { status, headers } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
     fail('upstream-garbled', `The upstream answered with a web page (status ${status}) instead of a model's reply.`);
   }
   const { streaming } = ready.progress;
-  const streamed = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
+  const labelled = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
+  return openAnswer(answer.body, labelled).pipe(
+    map(({ streamed, body }) => accept(ready, { ...answer, body }, streamed, config, nowMs)),
+  );
+};
+
+const accept = (
+  ready: Ready,
+  answer: UpstreamAnswer,
+  streamed: boolean,
+  config: Config,
+  nowMs: () => number,
+): Answered => {
+  const { status, headers, drain } = answer;
   const passThrough = passesThrough(ready, streamed);
   ready.observer.answered(passThrough);
   if (!passThrough.reply) decodeInFull(ready, config);

@@ -15,7 +15,16 @@ import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder } from './pass-records.ts';
-import { AnswerEnd, addUsage, maxReadBytes, notJson, plainEnd, readUsage, replyIn } from './read-events.ts';
+import {
+  AnswerEnd,
+  addUsage,
+  maxReadBytes,
+  notJson,
+  plainEnd,
+  readUsage,
+  replyIn,
+  unframedEvents,
+} from './read-events.ts';
 import { collectedBytes, type Handlers, type StageControl, type StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
@@ -72,6 +81,7 @@ const inspectStream =
       failed: (error) => pass(records.close(error)),
       finalize() {
         ending.finalize();
+        records.release();
         reasoning?.finalize();
         observer.counted(start.passed ? records.usage : {});
       },
@@ -129,9 +139,10 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
   const list = isList ? body : undefined;
   const events = body
     ? upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
-    : [{ type: 'error', fault: notJson(bytes, answer.status) } as const];
+    : (unframedEvents(upstream, bytes, withOwnLosses(context, plan.format.name)) ?? []);
   const error = events.find((event) => event.type === 'error');
   if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
+  if (!body) throw new FaultError(notJson(bytes, answer.status));
   if (mayReason) watchOf(answered, cache).read(events);
   return { usage: events.reduce<Usage>((usage, event) => readUsage(event, usage), {}), list };
 };

@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
-import type { Usage } from '../model/event.ts';
+import type { ModelEvent, Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
-import { runWhole } from '../model/machine.ts';
+import { Losses } from '../model/loss.ts';
+import { chain, runWhole } from '../model/machine.ts';
 import type {
   ClientProtocol,
   PassedRecords,
@@ -14,7 +15,8 @@ import type {
   UpstreamProtocol,
 } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { type RecordCutter, readSseRecords, recordEnds } from '../model/wire/sse.ts';
+import { outsideFraming, type RecordCutter, readSseRecords, recordEnds } from '../model/wire/sse.ts';
+import { HeldAnswer } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
@@ -68,7 +70,7 @@ export class WholeRecords {
 /**
  * Forwards a stream in whole records, unchanged, up to the terminal record, and sums up its usage. An incomplete record is dropped,
  * unless only its final empty line is missing: that is added, since clients would drop the record. A finished answer without its
- * terminal record gets one.
+ * terminal record gets one, and one without its finish gets that. An error outside the framing ends it as one inside does.
  */
 export class RecordForwarder {
   state: EndState = 'open';
@@ -80,8 +82,8 @@ export class RecordForwarder {
   readonly #upstream: UpstreamProtocol;
   readonly #context: ReplyContext;
   readonly #progress: ReplyProgress;
-  /** A record has been read. The first always is: it may have what counts for the cost. */
-  #begun = false;
+  /** The first record that was read. It always is: it may have what counts for the cost. */
+  #first: SseRecord | undefined;
   /** What has passed of a long record; empty if it is too long to be read. `boundReply` counts its bytes until it ends. */
   #long: Buffer[] | undefined;
   /** The long record is the terminal one. */
@@ -91,12 +93,18 @@ export class RecordForwarder {
   readonly #faultIn: (record: SseRecord) => Fault;
   /** Recognizes the usage that the client didn't ask for. */
   readonly #isUnasked: ClientProtocol['isUsageRecord'];
+  /** The latest words outside the framing. */
+  #said: SseRecord | undefined;
+  /** The records from the first call on, for an answer that doesn't say how it ends. */
+  readonly #calls: PassedCalls | undefined;
+  /** What is wrong with an answer that its terminal record ends. */
+  #broken: Fault | undefined;
   /** What came after a failure: it passes before the terminal record. Without that, the protocol's own follows the failure at once. */
   #late: LateRecords | undefined;
 
   /** `faultIn` reads the fault in a record that reports a failure. */
   constructor(
-    { client, context, progress, request, plan }: Answered,
+    { client, context, progress, request, plan, answerMemory }: Answered,
     cutter: RecordCutter,
     faultIn: (record: SseRecord) => Fault,
   ) {
@@ -107,6 +115,7 @@ export class RecordForwarder {
     this.#context = context;
     this.#progress = progress;
     this.#faultIn = faultIn;
+    if (client.ends.encodeFinish) this.#calls = new PassedCalls(new HeldAnswer(answerMemory));
     this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
@@ -131,7 +140,14 @@ export class RecordForwarder {
         return bytes.subarray(0, end);
       }
     }
-    return this.#failure || this.#mayTell(bytes) ? this.#upToEnd(bytes) : bytes;
+    const passing = this.#failure || this.#mayTell(bytes) ? this.#upToEnd(bytes) : bytes;
+    if (passing && this.state === 'open') this.#calls?.add(passing);
+    return passing;
+  }
+
+  /** Nothing more is taken. */
+  release(): void {
+    this.#calls?.release();
   }
 
   /**
@@ -160,10 +176,14 @@ export class RecordForwarder {
         kept.push(bytes.subarray(start, from));
         start = to;
       } else if (read?.meaning === 'end') {
+        const before = bytes.subarray(start, from);
+        const finish = this.state === 'open' ? this.#missingFinish(read.record, before) : undefined;
         this.state = 'ended';
+        if (this.#failure && !this.#ends.isFailure(read.record)) break;
         this.#failure = undefined;
-        if (this.#late) {
-          kept.push(bytes.subarray(start, from), ...this.#late.records);
+        const due = [...(this.#late?.records ?? []), ...(finish ? [finish] : [])];
+        if (due.length > 0) {
+          kept.push(before, ...due);
           start = from;
         }
       } else if (read?.meaning === 'finish') {
@@ -178,17 +198,61 @@ export class RecordForwarder {
   }
 
   #read(bytes: Buffer): { readonly record: SseRecord; readonly meaning: StreamEnd | undefined } | undefined {
-    const record = runWhole(readSseRecords, this.#context, [bytes]).at(-1);
+    const records = runWhole(readSseRecords, this.#context, [bytes]);
+    for (const record of records) {
+      if (record.outside === 'json' && this.#isError(record)) return { record, meaning: 'fault' };
+      if (record.outside === 'text') this.#said = record;
+    }
+    const record = records.findLast(({ outside }) => outside === undefined);
     if (!record) return undefined;
     const body = parseJson(record.data);
     if (isJsonObject(body)) this.usage = addUsage(this.#upstream, body, this.usage);
-    this.#begun = true;
+    this.#first ??= record;
     return { record, meaning: this.#ends.read(record) };
   }
 
-  /** Whether records may report an end or usage. */
+  /** Whether records may report an end, usage or an error. */
   #mayTell(bytes: Buffer): boolean {
-    return !this.#begun || this.#ends.marker.test(bytes.toString('latin1'));
+    if (!this.#first) return true;
+    const text = bytes.toString('latin1');
+    return this.#ends.marker.test(text) || outsideFraming.test(text);
+  }
+
+  #isError(record: SseRecord): boolean {
+    const events: ModelEvent[] = [];
+    this.#upstream.decodeStream
+      .start({ ...this.#context, losses: new Losses(this.#upstream.wire) })
+      .step(record, events);
+    return events.some(({ type }) => type === 'error');
+  }
+
+  /** The record with the finish that this terminal record lacks, if the protocol needs one. Sets the failure that the records are instead. */
+  #missingFinish(end: SseRecord, before: Buffer): Buffer | undefined {
+    if (!this.#ends.encodeFinish || this.#ends.isFailure(end)) return undefined;
+    if (this.#said) {
+      this.#failure = this.#said;
+      return undefined;
+    }
+    const own = { ...this.#context, losses: new Losses(this.#upstream.wire) };
+    const calls = this.#calls?.with(before) ?? [];
+    const events = runWhole(chain(readSseRecords, this.#upstream.decodeStream), own, [...calls, emptyLine, done]);
+    const stop = events.find((event) => event.type === 'message-stop');
+    if (calls.length > 0 && stop?.type !== 'message-stop') {
+      this.#failure = end;
+      const error = events.find((event) => event.type === 'error');
+      this.#broken = error?.type === 'error' ? error.fault : cutOff;
+      return undefined;
+    }
+    this.#context.losses.approximate('reply.finish_reason', 'the upstream sent none');
+    const finish = stop?.type === 'message-stop' ? stop.finish : 'end';
+    return Buffer.from(this.#ends.encodeFinish(finish, this.#first));
+  }
+
+  /** Why the answer isn't complete; `error`: how its connection ended. */
+  #faultAtEnd(error: unknown): unknown {
+    if (this.#broken) return new FaultError(this.#broken);
+    const told = this.#failure ?? this.#said;
+    return told ? new FaultError(this.#faultIn(told)) : (error ?? new FaultError(cutOff));
   }
 
   /** Reads the usage of the long record that ends with these bytes. */
@@ -204,7 +268,7 @@ export class RecordForwarder {
    */
   close(error?: unknown): Buffer | undefined {
     if (this.state === 'ended' && !this.#failure) return undefined;
-    const fault = this.#failure ? new FaultError(this.#faultIn(this.#failure)) : (error ?? new FaultError(cutOff));
+    const fault = this.#faultAtEnd(error);
     if (this.#long) {
       this.#readLong(emptyLine);
       if (this.#longIsTerminal && this.#cutter.looksWhole) return emptyLine;
@@ -217,15 +281,54 @@ export class RecordForwarder {
     if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
       throw new FaultError(this.#faultIn(whole.record));
     }
-    if (this.#failure && whole?.meaning !== 'end') throw fault;
+    const ends = whole?.meaning === 'end';
+    const finish = ends && this.state === 'open' ? this.#missingFinish(whole.record, noBytes) : undefined;
+    if (this.#failure && !(ends && this.#ends.isFailure(whole.record))) throw this.#faultAtEnd(error);
     const isComplete =
       whole?.meaning === 'end' || (error === undefined && (whole?.meaning === 'finish' || this.state === 'finished'));
-    if (!isComplete) throw fault;
+    if (!isComplete) throw this.#faultAtEnd(error);
     const terminal = whole?.meaning === 'end' ? '' : (this.#ends.terminal ?? '');
     if (!whole) return terminal === '' ? undefined : Buffer.from(terminal);
-    return Buffer.concat([held, emptyLine, Buffer.from(terminal)]);
+    return Buffer.concat([finish ?? noBytes, held, emptyLine, Buffer.from(terminal)]);
   }
 }
+
+/** The records of an answer from its first call on, up to a bound. */
+class PassedCalls {
+  readonly #memory: HeldAnswer;
+  #records: Buffer[] = [];
+  #bytes = 0;
+  #isFound = false;
+
+  constructor(memory: HeldAnswer) {
+    this.#memory = memory;
+  }
+
+  add(records: Buffer): void {
+    this.#isFound ||= callMarks.some((mark) => records.includes(mark));
+    if (!this.#isFound || this.#bytes > maxHeldBytes) return;
+    this.#bytes += records.length;
+    if (this.#bytes <= maxHeldBytes && this.#memory.mayHold(this.#bytes)) this.#records.push(records);
+    else {
+      // The first of them ends within a call: it counts as one that isn't whole.
+      this.#bytes = Number.POSITIVE_INFINITY;
+      this.#records.length = 1;
+      this.#memory.keep(0);
+    }
+  }
+
+  /** The records up to now, with the last ones; empty if they have no call. */
+  with(last: Buffer): readonly Buffer[] {
+    return this.#isFound || callMarks.some((mark) => last.includes(mark)) ? [...this.#records, last] : [];
+  }
+
+  release(): void {
+    this.#records = [];
+    this.#memory.keep(0);
+  }
+}
+
+const callMarks = ['"tool_calls"', '"function_call"'].map((text) => Buffer.from(text));
 
 /** A few records, up to a bound. */
 class LateRecords {
@@ -240,6 +343,7 @@ class LateRecords {
 
 const noBytes = Buffer.alloc(0);
 const emptyLine = Buffer.from('\n\n');
+const done = Buffer.from('data: [DONE]\n\n');
 
 const hasWholeData = ({ data }: SseRecord): boolean => data.trim() === '[DONE]' || parseJson(data) !== undefined;
 

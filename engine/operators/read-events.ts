@@ -1,6 +1,7 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { map, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
+import type { ReplyContext } from '../model/context.ts';
 import {
   type Batch,
   type BlockStart,
@@ -11,25 +12,24 @@ import {
   plausibleUsage,
   type Usage,
 } from '../model/event.ts';
-import { type Fault, FaultError } from '../model/fault.ts';
+import type { Fault, FaultKind } from '../model/fault.ts';
 import {
   isJsonObject,
   isJsonSpace,
   type Json,
   type JsonObject,
   openBrace,
-  openBracket,
   parseJson,
   withinStack,
 } from '../model/json/json.ts';
 import { readJsonInPieces } from '../model/json/long-texts.ts';
 import { membersFrom } from '../model/json/members.ts';
-import { Losses } from '../model/loss.ts';
-import { chain } from '../model/machine.ts';
+import { chain, runWhole } from '../model/machine.ts';
 import type { PlainReply, UpstreamProtocol } from '../model/protocol.ts';
+import { cutOff } from '../model/reply.ts';
+import { readSseRecords } from '../model/wire/sse.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
-import { hideCredentials } from './hide-credentials.ts';
 import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
 
 /**
@@ -118,7 +118,14 @@ const readStream = (answered: Answered, ending: AnswerEnd): Handlers<Uint8Array,
       return nonEmpty(normalizeEvents(events, callIds));
     },
     end,
-    failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
+    failed(error) {
+      const ended = end();
+      if (plan.upstream.endsByClosing && ending.state === 'finished') return ended;
+      const last = ended?.at(-1);
+      // What the upstream said says more than how its connection ended.
+      const isTold = last?.type === 'error' && last.fault !== cutOff && last.fault.kind !== 'upstream-garbled';
+      return isTold ? [last] : toErrorEvent(error);
+    },
     finalize: () => ending.finalize(),
   };
 };
@@ -159,7 +166,7 @@ const readWhole = (answered: Answered): Handlers<Uint8Array, Batch> => {
 
 /** `bytes`: those that the reply was read from. */
 const decodeWhole = (answered: Answered, reply: JsonObject | undefined, bytes: () => Uint8Array): Batch => {
-  const events = reply ? eventsIn(answered, reply) : [errorEvent(notJson(bytes(), answered.answer.status))];
+  const events = reply ? eventsIn(answered, reply) : recordsIn(answered, bytes());
   if (events.at(-1)?.type === 'error') reportRefusal(answered, bytes());
   return events;
 };
@@ -173,15 +180,34 @@ const eventsIn = ({ plan, context }: Answered, body: JsonObject): Batch => {
   }
 };
 
+/** The events of a whole body that isn't one reply: a list of a stream's records, or records without their framing. */
+const recordsIn = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch =>
+  unframedEvents(plan.upstream, bytes, context) ?? [errorEvent(notJson(bytes, answer.status))];
+
+/** As `recordsIn`; `undefined` for a body without an answer and without an error. */
+export const unframedEvents = (
+  { decodeStream }: UpstreamProtocol,
+  bytes: Uint8Array,
+  context: ReplyContext,
+): Batch | undefined => {
+  const events = normalizeEvents(runWhole(chain(readSseRecords, decodeStream), context, [bytes]));
+  const last = events.at(-1);
+  const isUnread = last?.type === 'error' && unread.has(last.fault.kind);
+  return last && !isUnread ? events : undefined;
+};
+
+/** Faults of what isn't a reply at all. */
+const unread: ReadonlySet<FaultKind> = new Set(['upstream-cut', 'upstream-garbled']);
+
 const reportRefusal = ({ observer, answer: { status, headers, streamed } }: Answered, body: Uint8Array): void =>
   observer.refused({ isWhole: !streamed, status, headers, body });
 
 /** The reply in a whole body; `undefined` if it isn't JSON. */
 export const replyIn = (bytes: Uint8Array): JsonObject | undefined => replyOf(parseJson(utf8.decode(bytes)));
 
-/** Some servers send a list that holds their error. */
+/** Some servers send a list that holds their error. Several items are a stream's records. */
 const replyOf = (body: Json | undefined): JsonObject | undefined => {
-  const reply: Json | undefined = Array.isArray(body) ? body[0] : body;
+  const reply: Json | undefined = Array.isArray(body) && body.length === 1 ? body[0] : body;
   return isJsonObject(reply) ? reply : undefined;
 };
 
@@ -289,66 +315,3 @@ export class AnswerEnd {
     this.#control.complete();
   }
 }
-
-/** A longer body isn't an error. In bytes. */
-const maxBareBytes = 1 << 20;
-
-/** UTF-8's byte order mark. */
-const mark = [0xef, 0xbb, 0xbf];
-
-/**
- * Reads the first bytes of an answer, the same way whether it passes through or not. Drops a byte order mark, which clients may not
- * expect. Refuses a stream that is one JSON body: some servers send their error so, under the type of a stream. No line of a
- * stream begins with a brace or bracket, so the first byte tells.
- */
-export const readStart = (): StreamStage<Answered, Uint8Array, Uint8Array> => (answered) => {
-  let bare: Uint8Array[] | undefined;
-  let begun = false;
-  let length = 0;
-  /** Bytes of a mark so far. */
-  let marked = 0;
-  const refuse = (body: readonly Uint8Array[]): never => {
-    throw new FaultError(hideCredentials(faultIn(Buffer.concat(body), answered), answered.call.headers));
-  };
-  /** The bytes after a mark; `undefined` while there may be more of it. */
-  const afterMark = (chunk: Uint8Array): Uint8Array | undefined => {
-    let at = 0;
-    while (marked < mark.length && at < chunk.length && chunk[at] === mark[marked]) {
-      marked += 1;
-      at += 1;
-    }
-    if (at === chunk.length) return undefined;
-    begun = true;
-    const isMark = marked === 0 || marked === mark.length;
-    if (isMark) return at === 0 ? chunk : chunk.subarray(at);
-    return Buffer.concat([Uint8Array.from(mark.slice(0, marked)), chunk.subarray(at)]);
-  };
-  return {
-    next(chunk) {
-      if (begun && !bare) return chunk;
-      const bytes = begun ? chunk : afterMark(chunk);
-      if (!bytes) return undefined;
-      if (!bare && answered.answer.streamed && isBare(bytes)) bare = [];
-      if (!bare) return bytes;
-      bare.push(bytes);
-      length += bytes.length;
-      return length > maxBareBytes ? refuse(bare) : undefined;
-    },
-    end: () => (bare ? refuse(bare) : undefined),
-  };
-};
-
-const isBare = (chunk: Uint8Array): boolean => {
-  const first = chunk.find((byte) => !isSpace(byte));
-  return first === openBrace || first === openBracket;
-};
-
-const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
-
-const faultIn = (body: Uint8Array, { plan, context }: Answered): Fault => {
-  const reply = body.length <= maxBareBytes ? replyIn(body) : undefined;
-  const own = { ...context, losses: new Losses(plan.format.name) };
-  const error = reply && plan.upstream.decodeReply(reply, own).find((event) => event.type === 'error');
-  if (error?.type === 'error') return error.fault;
-  return { kind: 'upstream-garbled', message: 'The upstream answered with one body instead of a stream.' };
-};

@@ -16,6 +16,7 @@ import { encodeStream } from './encode-reply/encode-stream.ts';
 import { loopForbidsThinking } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
+import { finishRecord, mayFailNatively } from './reply-end.ts';
 
 export {
   type ChatDialect,
@@ -46,6 +47,7 @@ export const chatClient: ClientProtocol = {
     read: readEnd,
     isFailure,
     terminal: 'data: [DONE]\n\n',
+    encodeFinish: finishRecord,
   },
   isUsageRecord,
 };
@@ -89,7 +91,9 @@ export const chatUpstream = (
     plainReply: {
       end: /"(?:usage|service_tier)":/,
       finish: /"finish_reason": ?"(?:stop|length|tool_calls)"/,
-      failure: /"(?:error|network_error|base_resp|insufficient_system_resource|model_context_window_exceeded)"/,
+      failure: new RegExp(
+        `"(?:error|network_error|base_resp|insufficient_system_resource|model_context_window_exceeded)"|${mayFailNatively.source}`,
+      ),
       // Reasoning is in members of its own, in those of calls, in parts of the content, or in tags at the start of the text, perhaps
       // after white space: `\xc2`, `\xe1` to `\xe3` and `\xef` begin that in UTF-8.
       reasoning:

@@ -1,5 +1,6 @@
 import { type FinishReason, promptTokens, type Usage } from '../../engine/model/event.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
+import type { SseRecord } from '../../engine/model/protocol.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
 import { WireUsage } from './decode-reply/schema-reply.ts';
 
@@ -27,6 +28,36 @@ const cutWords: ReadonlySet<string> = new Set(['length', 'max_tokens', 'model_le
 export const overflowWords: ReadonlySet<string> = new Set(['model_context_window_exceeded']);
 
 /**
+ * A vendor's own word for an answer that failed, which a host between reports as a normal end; `undefined` for others. Unknown words are
+ * normal: the host's own word decides. Source: Gemini API reference, "FinishReason"; Cohere API reference, "Chat"; OpenRouter
+ * documentation, "Finish reason".
+ */
+export const nativeFailure = (word: unknown): string | undefined =>
+  typeof word === 'string' && nativeFailures.has(word.toUpperCase()) ? word : undefined;
+
+const nativeFailures: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'OTHER',
+  'LANGUAGE',
+  'NO_IMAGE',
+  'IMAGE_OTHER',
+  'ERROR',
+  'NETWORK_ERROR',
+  'TIMEOUT',
+  'FAILED',
+  'INSUFFICIENT_SYSTEM_RESOURCE',
+]);
+
+/** Matches a whole reply that may have such a word. */
+export const mayFailNatively = new RegExp(
+  `"native_finish_reason": ?"(?:${[...nativeFailures].flatMap((word) => [word, word.toLowerCase()]).join('|')})"`,
+);
+
+/**
  * Finish → `finish_reason`. A refusal with text is a normal end in this format. `legacy`: the client reads calls in
  * the older format.
  */
@@ -47,6 +78,14 @@ export const encodeFinish = (finish: FinishReason, refused: boolean, legacy: boo
     default:
       return finish satisfies never;
   }
+};
+
+/** The chunk that ends an answer whose upstream sends no finish reason, as SSE text. It continues the answer that `first` begins. */
+export const finishRecord = (finish: FinishReason, first: SseRecord | undefined): string => {
+  const chunk = first && parseJson(first.data);
+  const { choices: _, usage: __, ...head } = isJsonObject(chunk) ? chunk : {};
+  const choices = [{ index: 0, delta: {}, finish_reason: encodeFinish(finish, false, false) }];
+  return `data: ${writeJson({ ...head, object: 'chat.completion.chunk', choices })}\n\n`;
 };
 
 /** Whether this format has no value for the finish, so that clients see a normal end. */

@@ -2,6 +2,7 @@ import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
 import { type ErrorReport, isStatus, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
 /** Fault kinds by HTTP status. Source: Gemini API documentation, "Troubleshooting". */
@@ -32,7 +33,8 @@ export const decodeFault = (status: number, headers: Headers, body: string): Fau
 export const decodeReportedFault = (error: JsonObject): Fault => {
   const report = readError(error);
   const { status, ...fault } = faultOf(report.status ?? 500, report, error);
-  return report.status === undefined ? fault : { ...fault, status };
+  if (report.status !== undefined) return { ...fault, status };
+  return fault.kind === 'upstream-error' ? { ...fault, kind: kindOfWords(report) } : fault;
 };
 
 const faultOf = (status: number, report: ErrorReport, error: JsonObject): Fault => {

@@ -22,6 +22,14 @@ export { openAiEfforts, openAiModels } from './dialect.ts';
 
 const endTypes = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
 
+/** Of a terminal error, and of what it must follow. */
+const failureTypes: ReadonlySet<string | undefined> = new Set([
+  'error',
+  'response.failed',
+  'response.incomplete',
+  'response.cancelled',
+]);
+
 /** `response.failed` follows an `error` event, but not from every upstream. */
 const readEnd = (record: SseRecord): StreamEnd | undefined => {
   const type = recordType(record);
@@ -62,7 +70,7 @@ export const responsesClient: ClientProtocol = {
   ends: {
     marker: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/,
     read: readEnd,
-    isFailure: (record) => recordType(record) === 'error',
+    isFailure: (record) => failureTypes.has(recordType(record)),
   },
 };
 

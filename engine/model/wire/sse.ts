@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { closeBrace, isJsonObject, parseJson } from '../json/json.ts';
+import { closeBrace, isJsonObject, type Json, parseJson, writeJson } from '../json/json.ts';
+import { JsonPosition } from '../json/json-pieces.ts';
 import { machine } from '../machine.ts';
 import type { SseRecord } from '../protocol.ts';
+import { pageTitle } from '../upstream-error/read-error.ts';
 
 interface State {
   /** Created once a chunk ends inside a character. */
@@ -18,11 +20,26 @@ interface State {
   event: string;
   /** The `data:` lines of the incomplete record. */
   data: string | undefined;
+  /** Whether only the first line of the incomplete record's JSON has a field's name; `undefined` until another line shows it. */
+  continues: boolean | undefined;
+  outside: Outside | undefined;
 }
 
+/** The lines outside the framing since the last record. */
+interface Outside {
+  readonly lines: string[];
+  length: number;
+  /** Of JSON that is incomplete; `undefined` for other words. */
+  position: JsonPosition | undefined;
+}
+
+/** Characters of JSON outside the framing that are collected, and of other words. */
+const maxOutside = { json: 1 << 20, text: 2_048 } as const;
+
 /**
- * Decodes bytes into SSE records, at any split. Lines end in LF, CRLF or CR; comments, unknown fields and a byte order mark
- * are ignored. A last record without its empty line counts if the stream ended normally. Source: HTML standard, "Server-sent events".
+ * Decodes bytes into SSE records, at any split. Lines end in LF, CRLF or CR; comments, records without content and a byte order mark
+ * are ignored. A last record without its empty line counts if the stream ended normally. Lines that are no field are records marked as
+ * `outside`. Source: HTML standard, "Server-sent events".
  */
 export const readSseRecords = machine<State, Uint8Array, SseRecord>({
   initial: () => ({
@@ -33,6 +50,8 @@ export const readSseRecords = machine<State, Uint8Array, SseRecord>({
     afterCr: false,
     event: '',
     data: undefined,
+    continues: undefined,
+    outside: undefined,
   }),
   step(state, chunk, out) {
     readText(state, decode(state, chunk), out);
@@ -44,6 +63,7 @@ export const readSseRecords = machine<State, Uint8Array, SseRecord>({
       readLine(state, line, 0, line.length, out);
     }
     dispatch(state, out);
+    flushOutside(state, out);
   },
 });
 
@@ -104,13 +124,95 @@ const readLine = (state: State, text: string, from: number, to: number, out: Sse
   // Compares in place: slicing each long line just to check its field name is slow.
   switch (text.charCodeAt(from)) {
     case letterD:
-      if (text.startsWith('data:', from)) addData(state, fieldValue(text, from + 5, to));
-      else if (text.slice(from, to) === 'data') addData(state, '');
-      return;
+      if (text.startsWith('data:', from)) {
+        if (state.outside) flushOutside(state, out);
+        addData(state, fieldValue(text, from + 5, to));
+        return;
+      }
+      break;
     case letterE:
-      if (text.startsWith('event:', from)) state.event = fieldValue(text, from + 6, to);
+      if (text.startsWith('event:', from)) {
+        if (state.outside) flushOutside(state, out);
+        state.event = fieldValue(text, from + 6, to);
+        return;
+      }
+      break;
+    case colon:
+      if (!state.outside?.position) return;
   }
+  const line = text.slice(from, to);
+  if (line === 'data') addData(state, '');
+  else if (!otherFields.test(line)) readOutside(state, line, out);
 };
+
+const colon = 0x3a;
+
+/** The fields that records don't need. */
+const otherFields = /^(?:id|retry|event)(?::|$)/;
+
+/** Reads a line that is no field. JSON is a record as soon as it is complete; other words are one when something else follows. */
+const readOutside = (state: State, line: string, out: SseRecord[]): void => {
+  if (state.data !== undefined) {
+    state.continues ??= jsonLine.test(line) && /^\s{0,9}[{[]/.test(state.data) && parseJson(state.data) === undefined;
+    if (state.continues) {
+      addData(state, line);
+      return;
+    }
+  }
+  const begins = jsonStart.test(line);
+  if (begins && state.data !== undefined) dispatch(state, out);
+  if (begins && !state.outside?.position) flushOutside(state, out);
+  state.outside ??= { lines: [], length: 0, position: begins ? new JsonPosition() : undefined };
+  const { outside } = state;
+  const { position } = outside;
+  const room = (position ? maxOutside.json : maxOutside.text) - outside.length;
+  if (room > 0) outside.lines.push(line.slice(0, room));
+  outside.length += line.length + 1;
+  if (!position) return;
+  for (let at = 0; at < line.length; at += 1) position.read(line.charCodeAt(at));
+  if (position.depth <= 0 || outside.length > maxOutside.json) flushOutside(state, out);
+};
+
+/** What the lines of formatted JSON begin with, after its first. */
+const jsonLine = /^[\s"}\]]/;
+
+/** JSON may stand in a list whose other items are framed. */
+const jsonStart = /^[\s,]{0,99}[{[]/;
+
+/** Emits what stands outside the framing so far. */
+const flushOutside = (state: State, out: SseRecord[]): void => {
+  const { outside } = state;
+  if (!outside) return;
+  state.outside = undefined;
+  const text = outside.lines.join('\n').trim();
+  const value = outside.position && (parseJson(text) ?? parseJson(withoutList(text)));
+  const items: readonly Json[] = Array.isArray(value) ? value : [value ?? null];
+  const objects = items.filter(isJsonObject);
+  for (const object of objects) out.push({ event: state.event, data: writeJson(object), outside: 'json' });
+  if (objects.length > 0) {
+    state.event = '';
+    return;
+  }
+  if (text === '[DONE]') out.push({ event: '', data: text, outside: 'json' });
+  const words = (text.startsWith('<') ? pageTitle(text) : text).slice(0, maxOutside.text);
+  if (wordsIn.test(words) && text !== '[DONE]') out.push({ event: '', data: words, outside: 'text' });
+};
+
+const wordsIn = /[\p{L}\d]/u;
+
+/** An item of a list without the list's own brackets and commas. */
+const withoutList = (text: string): string => {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isListMark(text.charCodeAt(from))) from += 1;
+  while (to > from && isListMark(text.charCodeAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+};
+
+const isListMark = (code: number): boolean => code <= 0x20 || code === 0x2c || code === 0x5b || code === 0x5d;
+
+/** Matches where a line of whole records is no field. */
+export const outsideFraming = /(?:^|[\r\n])(?!data|event|id|retry|[:\r\n]|$)/;
 
 const letterD = 0x64;
 const letterE = 0x65;
@@ -123,10 +225,17 @@ const addData = (state: State, line: string): void => {
 };
 
 const dispatch = (state: State, out: SseRecord[]): void => {
-  if (state.data !== undefined) out.push({ event: state.event, data: state.data });
+  if (state.data !== undefined && notSpace.test(state.data)) {
+    const record = { event: state.event, data: state.data };
+    out.push(state.continues ? { ...record, outside: 'json' } : record);
+  }
   state.event = '';
   state.data = undefined;
+  state.continues = undefined;
+  if (state.outside && !state.outside.position) flushOutside(state, out);
 };
+
+const notSpace = /\S/;
 
 /** Whether a record's parsed data holds nothing: some servers send `null` and the like between their records. */
 export const isBlank = (data: unknown): boolean =>

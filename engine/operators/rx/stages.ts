@@ -65,17 +65,16 @@ export function stages<C, A, B, D, E, F>(
   c: StreamStage<C, D, E>,
   d: StreamStage<C, E, F>,
 ): StageList<C, A, F>;
-export function stages<C, A, B, D, E, F, G, H, I, J>(
+export function stages<C, A, B, D, E, F, G, H, I>(
   a: StreamStage<C, A, B>,
   b: StreamStage<C, B, D>,
   c: StreamStage<C, D, E>,
   d: StreamStage<C, E, F>,
-  e: StreamStage<C, F, G>,
-  f: StageGroup<C, G>,
+  e: StageGroup<C, F>,
+  f: StreamStage<C, F, G>,
   g: StreamStage<C, G, H>,
   h: StreamStage<C, H, I>,
-  i: StreamStage<C, I, J>,
-): StageList<C, A, J>;
+): StageList<C, A, I>;
 export function stages(
   ...parts: readonly (UncheckedPart | { readonly group: readonly UncheckedPart[] })[]
 ): StageList<unknown, unknown, unknown> {

@@ -36,7 +36,8 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
  * A reply's choice as a chunk's. Each call is complete, so it gets its own index; a missing finish reason is no error
  * here.
  */
-const asDelta = ({ message, finish_reason, error, usage }: ChatReply['choices'][number]): Choice => ({
+const asDelta = ({ message, finish_reason, error, usage, ...more }: ChatReply['choices'][number]): Choice => ({
+  native_finish_reason: more.native_finish_reason,
   delta: message?.tool_calls
     ? { ...message, tool_calls: message.tool_calls.map((call, index) => ({ ...call, index })) }
     : (message ?? null),

@@ -2,15 +2,15 @@ import { isSingleDelta, type ModelEvent, mergeUsage, type Usage } from '../../..
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord, StreamEnd } from '../../../engine/model/protocol.ts';
-import { cutOff } from '../../../engine/model/reply.ts';
+import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
 import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { decodeCitation } from '../citations.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
-import { decodeFinish, decodeUsage, nestedUsage, overflowWords } from '../reply-end.ts';
+import { decodeFinish, decodeUsage, nativeFailure, nestedUsage, overflowWords } from '../reply-end.ts';
 import { readReasoning } from './read-reasoning.ts';
-import { closeCalls, readCall } from './read-tool-calls.ts';
+import { areWhole, closeCalls, readCall } from './read-tool-calls.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
 import { Chunk, type WireMessage, type WireUsage } from './schema-reply.ts';
 
@@ -31,7 +31,7 @@ export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): v
   if (choice.delta && state.finish === undefined) readMessage(state, choice.delta, out);
   if (state.done) return;
   if (choice.error !== undefined && choice.error !== null) failReply(state, decodeReportedFault(choice.error), out);
-  else if (choice.finish_reason) readFinish(state, choice.finish_reason, out);
+  else if (choice.finish_reason) readFinish(state, choice.finish_reason, choice.native_finish_reason, out);
 };
 
 const countsIn = (chunk: Chunk): WireUsage | undefined => {
@@ -43,7 +43,7 @@ const countsIn = (chunk: Chunk): WireUsage | undefined => {
 export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
   if (state.done) return;
   if (state.finish === undefined) {
-    failReply(state, cutOff, out);
+    failReply(state, cutOffAfter(state.said, decodeReportedFault), out);
     return;
   }
   if (state.calls.all.length > 0) closeCalls(state, out);
@@ -53,6 +53,28 @@ export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
   const held = { calls: state.calls.all.length > 0, refusal: state.refusal };
   out.push({ type: 'message-stop', finish: decodeFinish(state.finish, held), usage: state.usage });
 };
+
+/**
+ * Ends the reply at the terminal record. Some servers send no finish reason: then the answer is complete if its calls are. Source: issues of
+ * agents on NIM and on hosts that relay others.
+ */
+const endAtTerminal = (state: ReplyState, out: ModelEvent[]): void => {
+  const { started, finish, said, calls, context } = state;
+  if (finish === undefined && started && said === '') {
+    if (!areWhole(calls)) {
+      failReply(state, unfinishedCall, out);
+      return;
+    }
+    context.losses.approximate('reply.finish_reason', 'the upstream sent none');
+    state.finish = calls.all.length > 0 ? 'tool_calls' : 'stop';
+  }
+  endReply(state, out);
+};
+
+const unfinishedCall = {
+  kind: 'upstream-cut',
+  message: 'The upstream ended its answer within a tool call.',
+} as const;
 
 /** Appends text to the open block of this type, or opens one. Ends the calls before it. */
 const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out: ModelEvent[]): void => {
@@ -118,8 +140,11 @@ const readPart = (state: ReplyState, part: JsonObject, out: ModelEvent[]): void 
 
 const textTypes: ReadonlySet<unknown> = new Set(['text', 'output_text', null]);
 
-const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void => {
-  if (failureWords.has(word)) {
+const readFinish = (state: ReplyState, word: string, native: unknown, out: ModelEvent[]): void => {
+  const failed = nativeFailure(native);
+  if (failed !== undefined) {
+    failReply(state, { kind: 'upstream-error', message: `The model failed with ${failed}.`, code: failed }, out);
+  } else if (failureWords.has(word)) {
     failReply(state, decodeReportedFault({ message: 'The upstream reported an error in its answer.' }), out);
   } else if (word === 'insufficient_system_resource') {
     const message = 'The upstream aborted its answer for lack of resources.';
@@ -147,9 +172,14 @@ const chunkReader = lenientReader(Chunk);
  */
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
-  step(state, { event, data }, out) {
+  step(state, { event, data, outside }, out) {
     if (state.done || data === '') return;
-    if (data.length < 16 && data.trim() === '[DONE]') return endReply(state, out);
+    if (outside === 'text') {
+      state.said = data;
+      return;
+    }
+    if (isDone(data)) return endAtTerminal(state, out);
+    state.said = '';
     const known = event === '' ? state.deltaParser.read(data) : undefined;
     if (known) return readChunk(state, known, out);
     const parsed = parseJson(data);
@@ -183,13 +213,19 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
 /** Finish reasons of an answer that failed. */
 const failureWords: ReadonlySet<unknown> = new Set(['error', 'network_error']);
 
-/** Whether a record's finish reason is a failure. */
-export const isFailure = ({ data }: SseRecord): boolean => failureWords.has(finishIn(parseJson(data)));
-
-const finishIn = (chunk: Json | undefined): Json | undefined => {
-  const choice = isJsonObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  return isJsonObject(choice) ? choice.finish_reason : undefined;
+/** Whether a record reports a failure: as an error, or as the reason why the answer ended. */
+export const isFailure = ({ event, data }: SseRecord): boolean => {
+  if (event === 'error') return true;
+  const chunk = parseJson(data);
+  if (!isJsonObject(chunk)) return false;
+  if (reportedError(chunk) !== undefined) return true;
+  const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isJsonObject(choice)) return false;
+  const { error, finish_reason: word, native_finish_reason: native } = choice;
+  return isJsonObject(error) || failureWords.has(word) || nativeFailure(native) !== undefined;
 };
+
+const isDone = (data: string): boolean => data.length < 16 && data.trim() === '[DONE]';
 
 /** Whether a record holds the usage alone. */
 export const isUsageRecord = ({ data }: SseRecord): boolean => {
@@ -208,7 +244,7 @@ export const usageIn = (body: JsonObject): Usage | undefined => {
 
 /** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */
 export const readEnd = ({ event, data }: SseRecord): StreamEnd | undefined => {
-  if (event === 'error' || (data.length < 16 && data.trim() === '[DONE]')) return 'end';
+  if (event === 'error' || isDone(data)) return 'end';
   const chunk = parseJson(data);
   if (!isJsonObject(chunk)) return undefined;
   const error = reportedError(chunk);

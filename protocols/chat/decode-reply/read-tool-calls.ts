@@ -71,7 +71,8 @@ const pieceOf = (wire: WireCall): string => {
 
 /**
  * The call that a fragment continues; `undefined` for a new one. The index is the key, but some servers send none or
- * the same for all calls: then a new id with a name starts a new call.
+ * the same for all calls: then a new id with a name starts a new call. Some continue a call under the next index: what has neither
+ * id nor name there belongs to the last call, unless that one is complete.
  */
 const findCall = ({ all, byKey }: Calls, wire: WireCall, name: string): Call | undefined => {
   const id = wire.id ?? '';
@@ -81,11 +82,14 @@ const findCall = ({ all, byKey }: Calls, wire: WireCall, name: string): Call | u
     return name !== '' && isComplete(last) ? undefined : last;
   }
   const sameIndex = byKey?.get(indexKey(wire.index));
-  if (id === '') return sameIndex;
+  if (id === '') return sameIndex ?? (name === '' ? incomplete(last) : undefined);
   const known = byKey?.get(bothKey(wire.index, id));
   if (known) return known;
   return sameIndex && (sameIndex.id === '' || name === '') ? sameIndex : undefined;
 };
+
+/** The call, if fragments of it may follow. */
+const incomplete = (call: Call | undefined): Call | undefined => (call && !isComplete(call) ? call : undefined);
 
 const idKey = (id: string): string => `id ${id}`;
 const indexKey = (index: number): string => `index ${index}`;
@@ -126,6 +130,9 @@ const stream = (state: ReplyState, call: Call, out: ModelEvent[]): void => {
     out.push({ type: 'input-delta', index: state.blocks - 1, json });
   }
 };
+
+/** Whether the arguments of all calls are complete. */
+export const areWhole = ({ all }: Calls): boolean => all.every((call) => call.custom || isComplete(call));
 
 const closeFirst = (state: ReplyState, out: ModelEvent[]): void => {
   const { calls } = state;

@@ -22,6 +22,8 @@ export interface ReplyState {
   readonly thinking: ThinkingState;
   readonly calls: Calls;
   refusal: boolean;
+  /** What was said outside the framing since the last chunk. */
+  said: string;
   /** The first `finish_reason`; servers may repeat it. */
   finish: string | undefined;
   usage: Usage;
@@ -37,6 +39,7 @@ export const newReplyState = (context: ReplyContext): ReplyState => ({
   thinking: { key: '', entry: undefined },
   calls: newCalls(),
   refusal: false,
+  said: '',
   finish: undefined,
   usage: {},
 });

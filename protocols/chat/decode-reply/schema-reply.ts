@@ -72,6 +72,8 @@ export type WireMessage = Static<typeof WireMessage>;
 const Choice = Type.Object({
   delta: maybe(WireMessage),
   finish_reason: maybe(Type.String()),
+  /** The word of the model's own vendor, behind a host that serves many. */
+  native_finish_reason: Type.Optional(Type.Unknown()),
   error: Type.Optional(Type.Unknown()),
   usage: copied(WireUsage),
 });
@@ -96,6 +98,7 @@ export const ChatReply = Type.Object({
     Type.Object({
       message: maybe(WireMessage),
       finish_reason: maybe(Type.String()),
+      native_finish_reason: Type.Optional(Type.Unknown()),
       error: Type.Optional(Type.Unknown()),
       usage: copied(WireUsage),
     }),

@@ -3,7 +3,7 @@ import type { Fault } from '../../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
-import { cutOff } from '../../../engine/model/reply.ts';
+import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
 import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { indexGrounding } from '../citations.ts';
@@ -52,7 +52,7 @@ export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
   if (state.done) return;
   const finish = state.finish ?? (state.promptFeedback ? 'filtered' : undefined);
   if (!finish) {
-    failWith(state, out, cutOff);
+    failWith(state, out, cutOffAfter(state.said, decodeReportedFault));
     return;
   }
   closeBlock(state, out);
@@ -104,7 +104,15 @@ const readCandidate = (state: ReplyState, candidate: Candidate, out: ModelEvent[
  */
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
-  step(state, { data }, out) {
+  step(state, { data, outside }, out) {
+    if (data === '') return;
+    if (outside === 'text') {
+      state.said = data;
+      return;
+    }
+    // Some servers end with the record of another format.
+    if (state.done || data.trim() === '[DONE]') return;
+    state.said = '';
     const known = state.deltaParser.read(data);
     if (known) {
       readResponse(state, known, out);

@@ -13,6 +13,8 @@ export interface ReplyState {
   readonly deltaParser: DeltaParser<JsonObject & GenerateContentResponse>;
   started: boolean;
   done: boolean;
+  /** What was said outside the framing since the last body. */
+  said: string;
   open: 'none' | 'text' | 'thinking';
   /** The index of the open block, or of the next one. */
   index: number;
@@ -36,6 +38,7 @@ export const newReplyState = (context: ReplyContext): ReplyState => ({
   deltaParser: new DeltaParser(),
   started: false,
   done: false,
+  said: '',
   open: 'none',
   index: 0,
   calls: 0,

@@ -3,7 +3,7 @@ import type { Fault } from '../../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
-import { cutOff } from '../../../engine/model/reply.ts';
+import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
 import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
@@ -24,8 +24,13 @@ import {
  */
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
-  step(state, { data }, out) {
+  step(state, { data, outside }, out) {
     if (state.done || data === '') return;
+    if (outside === 'text') {
+      state.said = data;
+      return;
+    }
+    state.said = '';
     // An opaque block keeps its records unchanged.
     const known = state.open === 'opaque' ? undefined : state.deltaParser.read(data);
     const record = known ?? parseJson(data);
@@ -40,7 +45,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     }
   },
   end(state, out) {
-    if (!state.done) fault(state, cutOff, out);
+    if (!state.done) fault(state, cutOffAfter(state.said, decodeReportedFault), out);
   },
 });
 

@@ -27,6 +27,8 @@ export interface ReplyState {
   readonly deltaParser: DeltaParser<JsonObject>;
   started: boolean;
   done: boolean;
+  /** What was said outside the framing since the last record. */
+  said: string;
   /** Blocks started so far; the open one has the index `blocks - 1`. */
   blocks: number;
   open: Block['type'] | undefined;
@@ -50,6 +52,7 @@ export const newReplyState = (context: ReplyContext): ReplyState => ({
   deltaParser: new DeltaParser(),
   started: false,
   done: false,
+  said: '',
   blocks: 0,
   open: undefined,
   wireIndex: undefined,

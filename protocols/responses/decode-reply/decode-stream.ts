@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/
 import { machine } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
 import { recordTransformations } from '../../../engine/model/record-losses.ts';
-import { cutOff } from '../../../engine/model/reply.ts';
+import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
 import { isBlank } from '../../../engine/model/wire/sse.ts';
@@ -20,8 +20,13 @@ import { ResponseObject, StreamEvent } from './schema-reply.ts';
  */
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
-  step(state, { event, data }, out) {
-    if (state.done || data === '' || data === '[DONE]') return;
+  step(state, { event, data, outside }, out) {
+    if (state.done || data === '[DONE]') return;
+    if (outside === 'text') {
+      state.said = data;
+      return;
+    }
+    state.said = '';
     const known = state.deltaParser.read(data);
     const value = known ?? parseJson(data);
     if (isBlank(value)) return;
@@ -36,7 +41,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     if (item && !known && isSingleDelta(out, before)) state.deltaParser.learn(data, item);
   },
   end(state, out) {
-    if (!state.done) out.push({ type: 'error', fault: cutOff });
+    if (!state.done) out.push({ type: 'error', fault: cutOffAfter(state.said, decodeReportedFault) });
   },
 });
 

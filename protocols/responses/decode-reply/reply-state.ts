@@ -27,6 +27,8 @@ export interface ReplyState {
   started: boolean;
   /** The reply is complete or has failed; later input is ignored. */
   done: boolean;
+  /** What was said outside the framing since the last event. */
+  said: string;
   webSearches: number;
 }
 
@@ -38,6 +40,7 @@ export const newReplyState = (context: ReplyContext): ReplyState => ({
   indexById: new Map(),
   started: false,
   done: false,
+  said: '',
   webSearches: 0,
 });
 

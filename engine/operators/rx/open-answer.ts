@@ -1,0 +1,153 @@
+import { Observable, type Subscriber } from 'rxjs';
+import { isJsonSpace, openBrace, openBracket } from '../../model/json/json.ts';
+import { joinBytes } from './stages.ts';
+
+/** An answer whose first bytes are known. */
+interface OpenedAnswer {
+  readonly streamed: boolean;
+  /** From its first byte on that counts. */
+  readonly body: Observable<Uint8Array>;
+}
+
+/** Bytes of comments that are read before an answer's label decides. */
+const maxUndecidedBytes = 64 * 1024;
+
+/**
+ * Reads the first bytes of an answer, which tell whether it is a stream of records or one JSON body: some servers and proxies label it
+ * wrongly. `labelled`: what its label says, which decides about other bytes. Emits once. Drops a byte order mark, which clients may not
+ * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that passes through.
+ */
+export const openAnswer = (body: Observable<Uint8Array>, labelled: boolean): Observable<OpenedAnswer> =>
+  new Observable((subscriber) => new Opening(subscriber, labelled).read(body));
+
+class Opening {
+  readonly #subscriber: Subscriber<OpenedAnswer>;
+  readonly #labelled: boolean;
+  readonly #first = new FirstBytes();
+  /** What the reader hasn't got yet. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #isOpen = false;
+  #reader: Subscriber<Uint8Array> | undefined;
+  #over: 'no' | 'complete' | { readonly error: unknown } = 'no';
+
+  constructor(subscriber: Subscriber<OpenedAnswer>, labelled: boolean) {
+    this.#subscriber = subscriber;
+    this.#labelled = labelled;
+  }
+
+  read(body: Observable<Uint8Array>): () => void {
+    const reading = body.subscribe({
+      next: (chunk) => {
+        if (this.#reader) this.#reader.next(chunk);
+        else this.#take(chunk);
+      },
+      error: (error: unknown) => this.#end({ error }),
+      complete: () => this.#end('complete'),
+    });
+    return () => reading.unsubscribe();
+  }
+
+  #take(chunk: Uint8Array): void {
+    if (this.#isOpen) {
+      this.#held.push(chunk);
+      return;
+    }
+    const { at, begins } = this.#first.take(chunk);
+    if (begins === 'json') {
+      this.#held = [chunk.subarray(at)];
+      this.#open(false);
+      return;
+    }
+    const bytes = this.#heldBytes === 0 ? chunk.subarray(this.#first.markIn(chunk)) : chunk;
+    if (bytes.length > 0) this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (begins !== undefined) this.#open(begins === 'records' || this.#labelled);
+    else if (this.#heldBytes > maxUndecidedBytes) this.#open(this.#labelled);
+  }
+
+  #open(streamed: boolean): void {
+    this.#isOpen = true;
+    const body = new Observable<Uint8Array>((reader) => {
+      const held = joinBytes(this.#held);
+      this.#held = [];
+      this.#reader = reader;
+      if (held.length > 0) reader.next(held);
+      if (this.#over !== 'no') this.#finish(reader, this.#over);
+      return () => this.#subscriber.complete();
+    });
+    this.#subscriber.next({ streamed, body });
+  }
+
+  #end(over: 'complete' | { readonly error: unknown }): void {
+    this.#over = over;
+    if (!this.#isOpen) this.#open(this.#labelled);
+    else if (this.#reader) this.#finish(this.#reader, over);
+  }
+
+  #finish(reader: Subscriber<Uint8Array>, over: 'complete' | { readonly error: unknown }): void {
+    if (over === 'complete') reader.complete();
+    else reader.error(over.error);
+  }
+}
+
+/** What an answer begins with. `other`: neither. */
+type Beginning = 'records' | 'json' | 'other';
+
+/** Finds the first bytes of an answer that count, at any split. */
+class FirstBytes {
+  /** Bytes of a byte order mark so far; `undefined` once others came. */
+  #marked: number | undefined = 0;
+  #inComment = false;
+  /** The name of a field so far. */
+  #name = '';
+
+  /** What the answer begins with, and where in these bytes; `undefined` while it isn't known. */
+  take(chunk: Uint8Array): { readonly at: number; readonly begins: Beginning | undefined } {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const begins = this.#read(chunk[at] ?? 0);
+      if (begins) return { at, begins };
+    }
+    return { at: chunk.length, begins: undefined };
+  }
+
+  /** How many bytes of a mark an answer's first bytes begin with. */
+  markIn(chunk: Uint8Array): number {
+    return mark.every((byte, at) => chunk[at] === byte) ? mark.length : 0;
+  }
+
+  #read(byte: number): Beginning | undefined {
+    if (this.#marked !== undefined) {
+      if (byte === mark[this.#marked]) {
+        this.#marked += 1;
+        return undefined;
+      }
+      if (this.#marked > 0 && this.#marked < mark.length) return 'other';
+      this.#marked = undefined;
+    }
+    if (this.#inComment) {
+      this.#inComment = byte !== lineFeed && byte !== carriageReturn;
+      return undefined;
+    }
+    if (this.#name === '') {
+      if (isJsonSpace(byte)) return undefined;
+      if (byte === openBrace || byte === openBracket) return 'json';
+      if (byte === colon) {
+        this.#inComment = true;
+        return undefined;
+      }
+    }
+    this.#name += String.fromCharCode(byte);
+    if (fields.includes(this.#name)) return 'records';
+    return fields.some((field) => field.startsWith(this.#name)) ? undefined : 'other';
+  }
+}
+
+const fields = ['data:', 'event:', 'id:', 'retry:'];
+
+/** UTF-8's byte order mark. */
+const mark = [0xef, 0xbb, 0xbf];
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const colon = 0x3a;
