@@ -168,8 +168,10 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   async retire(): Promise<void> {
-    this.disableKeepAlive();
+    this.retiring = true;
     await whenIdle(() => this.#server.stopAccepting());
+    // Only now: WebSocket clients come back at once, and shall find the next process.
+    this.disableKeepAlive();
     if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {
       this.#retired = resolve;
@@ -237,7 +239,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   admitsSocket(): boolean {
-    return !this.retiring && this.#sockets.size < this.settings.limits.sockets;
+    return this.#sockets.size < this.settings.limits.sockets;
   }
 
   openedSocket(socket: OpenSocket): void {

@@ -124,6 +124,10 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     const { socket: protocol } = endpoint;
     const listener = this.#listener;
     const isKnown = this.header('sec-websocket-version') === '13';
+    if (listener.retiring) {
+      this.received(retiringNow);
+      return;
+    }
     if (!protocol || !stream.upgrade || !isKnown || !listener.admitsSocket()) {
       this.received(upgradeRefused('POST'));
       return;
@@ -226,7 +230,9 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     const busy = this.#listener.rejection(this.remoteAddress);
     if (busy || 'endpoint' in this.#found) return busy;
     const { fault } = this.#found;
-    if (!isHandshake(this.stream)) return { fault, close: false };
+    if (!isHandshake(this.stream)) {
+      return mayBeHandshake(this.stream, this.#settings.router) ? upgradeRefused('POST') : { fault, close: false };
+    }
     return fault.kind === 'method-not-allowed'
       ? upgradeRefused(fault.headers?.allow ?? 'POST')
       : { fault, close: true };
@@ -243,11 +249,25 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 const isHandshake = ({ method, headers }: HttpStream): boolean =>
   method === 'GET' && headerValue(headers, 'upgrade')?.toLowerCase() === 'websocket';
 
+/** Whether a proxy has dropped what makes a request a handshake of a path that takes some. Source: RFC 6455, section 4.1. */
+const mayBeHandshake = ({ method, path, headers }: HttpStream, router: ServeSettings['router']): boolean => {
+  if (method !== 'GET') return false;
+  const asked = headers.some((name, at) => at % 2 === 0 && name.toLowerCase().startsWith('sec-websocket-'));
+  const found = asked ? router.find('POST', path) : undefined;
+  return found !== undefined && 'endpoint' in found && found.endpoint.socket !== undefined;
+};
+
 /** The route of the requests that a WebSocket connection at this path brings. */
 const socketRoute = (stream: HttpStream, router: ServeSettings['router']): RouteMatch | undefined => {
   if (!isHandshake(stream)) return undefined;
   const found = router.find('POST', stream.path);
   return 'endpoint' in found && found.endpoint.socket ? found : undefined;
+};
+
+/** A process that ends sends clients to the next one: after a 426, some use plain requests for the whole session. */
+const retiringNow: Rejection = {
+  fault: { kind: 'unavailable', message: 'The gateway is restarting.', headers: { 'retry-after': '1' } },
+  close: true,
 };
 
 /**

@@ -56,6 +56,8 @@ export class RetrySession {
   #keysTried: readonly string[] = none;
   /** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
   #decisive: FaultError | undefined;
+  /** That fault is a destination's limit on the size of requests. */
+  #isOversized = false;
   /** Where that fault occurred. */
   #decisiveAt: Resolution;
 
@@ -129,7 +131,10 @@ export class RetrySession {
     if (progress.begun) return throwError(() => named);
     // Another format, or the fault's, may need all of the request.
     decodeInFull(this.#routed, this.#gateway.config);
-    if (!this.#isFallback && (this.#decisive === undefined || !wasNotCalled.has(failureClass))) {
+    // A request that is too large for one destination is too large for all only if each says so.
+    const isTelling = this.#isOversized ? failureClass !== 'oversized' && !wasNotCalled.has(failureClass) : false;
+    if (isTelling || (!this.#isFallback && (this.#decisive === undefined || !wasNotCalled.has(failureClass)))) {
+      this.#isOversized = failureClass === 'oversized';
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }

@@ -10,6 +10,7 @@ import type { Fault, FaultKind } from '../../model/fault.ts';
  * - `forbidden`: this key lacks the permission.
  * - `unavailable`: the destination wasn't called and can't be now.
  * - `incompatible`: the destination wasn't called, since the request can't be converted to its format.
+ * - `oversized`: the request is larger than this destination takes; another may take it.
  * - `final`: the cause is the request or the gateway itself.
  */
 export type FailureClass =
@@ -21,6 +22,7 @@ export type FailureClass =
   | 'forbidden'
   | 'unavailable'
   | 'incompatible'
+  | 'oversized'
   | 'final';
 
 /** The code of a fault of ours: there is no memory for the answer. Another answer to the same request would need as much. */
@@ -35,6 +37,8 @@ export const classifyFailure = ({ kind, status, elsewhere, blameless, code }: Fa
   if (kind === 'unavailable' && code === answersFull) return 'final';
   if (kind === 'misconfigured' && code === noKeyPrinted) return 'keyRejected';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
+  // Its client compacts the conversation, if no other destination takes it.
+  if (kind === 'upstream-context' && status === 413) return 'oversized';
   const failureClass = byKind[kind];
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;
 };
@@ -75,7 +79,7 @@ const byKind: Readonly<Record<FaultKind, FailureClass>> = {
   'upstream-billing': 'keyRejected',
   'upstream-forbidden': 'forbidden',
   'upstream-not-found': 'final',
-  'upstream-too-large': 'final',
+  'upstream-too-large': 'oversized',
   'upstream-rate-limit': 'rateLimited',
   'upstream-overloaded': 'transient',
   'upstream-error': 'transient',

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { createParser } from 'eventsource-parser';
+import { request } from 'undici';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
 import { type Frame, openSocket, type SocketClient } from '../../support/faults/socket-client.ts';
 import { upstreamFaults } from '../../support/faults/upstream-faults.ts';
@@ -161,6 +162,10 @@ for (const server of ['uws', 'node']) {
     await t.throwsAsync(open(authorization, '/v1/nothing'), { message: 'status 404' });
     const plainGet = await fetch(`${gateway.baseUrl}/v1/responses`, { headers: authorization });
     t.is(plainGet.status, 405);
+    const asked = { ...authorization, 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    const withoutUpgrade = await request(`${gateway.baseUrl}/v1/responses`, { headers: asked });
+    t.is(withoutUpgrade.statusCode, 426, 'a proxy dropped the header');
+    await withoutUpgrade.body.dump();
     const client = await open(authorization, '/responses');
     await t.throwsAsync(open(authorization), { message: 'status 426' }, 'there may be one connection');
     client.socket.close();
