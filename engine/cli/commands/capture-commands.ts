@@ -9,6 +9,7 @@ import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import type { Leave } from '../leave.ts';
 import { usableConfig } from '../offline-config.ts';
 import { offlineGateway } from '../offline-gateway.ts';
 import { callService, reachService } from '../reach-service.ts';
@@ -51,11 +52,10 @@ export const exportCapture = async (
 };
 
 /** Options of `junctor replay`, as typed. */
-interface ReplayOptions {
+interface ReplayOptions extends Leave {
   readonly client?: string;
   readonly to?: string;
   readonly speed: string;
-  readonly allowTransformerPath?: readonly string[];
 }
 
 /**
@@ -76,7 +76,7 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
     );
   }
   if (summary.preset !== undefined) cli.warn(`The preset ${word(summary.preset)} is left out.`);
-  const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
+  const { gateway } = await offlineGateway(config, cli.home, options);
   const recorded = protocolOf(summary.protocol);
   const client = options.client === undefined ? recorded : protocolOf(options.client);
   const settings = {
