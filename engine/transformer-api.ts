@@ -1,7 +1,7 @@
 /** The public API for custom transformers, exported as `junctor/transformer`. Changes break users' modules; additions don't. */
 export * as rx from 'rxjs';
 export { type Static, Type } from 'typebox';
-export type { RouteQuestion } from './config/custom/load-router.ts';
+export type { RouteAnswer, RouteQuestion } from './config/custom/load-router.ts';
 export type { OpenStage, StageOperators } from './config/custom/transformer.ts';
 export { customTransformer as transformer, type OpenSpec, type OpenTransformer } from './config/custom/transformer.ts';
 export type { ReplyContext } from './model/context.ts';
@@ -36,4 +36,5 @@ export type {
   Turn,
 } from './model/request.ts';
 export { inputObject, inputText } from './model/request.ts';
+export { type Trajectory, trajectory } from './model/trajectory.ts';
 export type { CallChanges, ProviderCall } from './model/transformer.ts';

@@ -220,6 +220,8 @@ export interface RouteRule {
   readonly when: When;
   /** The destination, followed by its fallbacks. */
   readonly to: readonly [string, ...string[]];
+  /** `turn`: once its condition held, the rule holds until the user speaks again. */
+  readonly hold?: 'turn';
 }
 
 /** The rules that can have fallbacks. */

@@ -3,7 +3,7 @@ import type { LoadedRouter, OlderQuestion, RouteQuestion } from '../config/custo
 import { findDestination } from '../config/sections/destination.ts';
 import type { Decoded } from '../exchange.ts';
 import { FaultError, quoted } from '../model/fault.ts';
-import type { JsonObject } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
@@ -16,7 +16,7 @@ const routerStep = 'router module';
 
 /**
  * Asks the router module for a destination; `undefined` if it gives none. Throws `stage-failed`, with the module's path, if it can't
- * be used, fails, takes too long, or returns anything but a destination.
+ * be used, fails, takes too long, or returns anything but destinations.
  */
 export const askRouter = (
   router: LoadedRouter,
@@ -31,18 +31,44 @@ export const askRouter = (
       first: timeouts.stageMs,
       with: () => throwError(() => routerFault(router, `gave no answer within ${timeouts.stageMs} ms`)),
     }),
-    map(([answer = '', ...others]) => {
+    map(([answer = '', ...more]) => {
       if (answer === null || answer === '') return undefined;
-      if (typeof answer !== 'string' || others.length > 0)
-        throw routerFault(router, 'returned something other than one destination');
-      const found = findDestination(gateway.config, answer, decoded.request.model);
-      if (!found) throw routerFault(router, `returned a destination that matches no provider: ${quoted(answer)}`);
-      return { ...found, scenario: 'module', reason: `module: ${router.name}` } as const;
+      const chosen = more.length > 0 ? undefined : chosenBy(answer);
+      if (!chosen) throw routerFault(router, 'returned something other than destinations');
+      const [first, ...others] = chosen.to.map((text) => {
+        const found = findDestination(gateway.config, text, decoded.request.model);
+        if (!found) throw routerFault(router, `returned a destination that matches no provider: ${quoted(text)}`);
+        return { text, found };
+      });
+      if (!first) return undefined;
+      const why = chosen.reason === undefined ? '' : `, ${chosen.reason.slice(0, maxReason)}`;
+      return {
+        ...first.found,
+        scenario: 'module',
+        reason: `module: ${router.name}${why}`,
+        ...(others.length > 0 && { others: others.map(({ text }) => text) }),
+      } as const;
     }),
     catchError((error: unknown) =>
       throwError(() => (error instanceof FaultError ? error : routerFault(router, 'failed on the request', error))),
     ),
   );
+};
+
+/** As many destinations as a rule may have, and a reason that fits into a log line. */
+const maxDestinations = 20;
+const maxReason = 200;
+
+/** What a module answers: a destination, or several in the order in which they are tried, and why. `undefined`: anything else. */
+const chosenBy = (answer: unknown): { readonly to: readonly string[]; readonly reason?: string } | undefined => {
+  if (typeof answer === 'string') return { to: [answer] };
+  if (!isJsonObject(answer)) return undefined;
+  const { to, reason } = answer;
+  const list: readonly unknown[] = Array.isArray(to) ? to : [to];
+  const texts = list.filter((one): one is string => typeof one === 'string' && one.trim() !== '');
+  const isReason = reason === undefined || typeof reason === 'string';
+  if (texts.length !== list.length || texts.length > maxDestinations || !isReason) return undefined;
+  return { to: texts, ...(reason !== undefined && { reason }) };
 };
 
 const routerFault = ({ name }: LoadedRouter, what: string, cause?: unknown): FaultError =>

@@ -5,12 +5,18 @@ import type { Resolution } from './resolve.ts';
 
 /**
  * What follows if the chosen destination fails, in order: the other members of its pool, then the fallbacks of the rule that
- * chose it; of a rule of the user's own, the rest of its destinations. An explicit or tagged destination has no fallbacks; one
- * chosen by the router module, or because only one provider lists the model, has the default's. A pool stands for its `members`.
+ * chose it; of a rule or a module of the user's own, the rest of its destinations. An explicit or tagged destination has no fallbacks; one
+ * chosen by a router module that names no other, or because only one provider lists the model, has the default's. A pool stands for its `members`.
  * Omits entries that match no model and repeated ones.
  */
 export const fallbacksOf = (
-  { provider, model, scenario, pool }: Pick<Resolution, 'provider' | 'model' | 'scenario' | 'pool'>,
+  {
+    provider,
+    model,
+    scenario,
+    pool,
+    others: named,
+  }: Pick<Resolution, 'provider' | 'model' | 'scenario' | 'pool' | 'others'>,
   config: Pick<Config, 'router' | 'providers' | 'pools'>,
   members: (pool: Pool) => readonly Destination[],
 ): readonly Destination[] => {
@@ -24,7 +30,7 @@ export const fallbacksOf = (
     return [destination];
   };
   const others = pool ? members(pool).flatMap(unknown) : [];
-  const fallbacks = textsOf(scenario, config.router).flatMap((text) => {
+  const fallbacks = (named ?? textsOf(scenario, config.router)).flatMap((text) => {
     const found = findDestination(config, text);
     if (!found) return [];
     return (found.pool ? members(found.pool) : [found]).flatMap(unknown);

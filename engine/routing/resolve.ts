@@ -24,6 +24,8 @@ export interface Resolution extends Destination {
    * provider's list with the model.
    */
   readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario | OwnRoute['scenario'];
+  /** Further destinations that the router module named, for when this one fails. */
+  readonly others?: readonly string[] | undefined;
   /** The rule and its reason, for users: `longContext: 81,230 tokens > 60,000`. */
   readonly reason: string;
   /** The request's tokens, if a rule needed an exact count. */
@@ -39,6 +41,7 @@ export interface Resolution extends Destination {
 interface Choice extends Destination {
   readonly scenario: Resolution['scenario'];
   readonly reason: string;
+  readonly others?: readonly string[];
 }
 
 /** The size of an empty request. */
@@ -85,7 +88,7 @@ export const resolveRoute = (
   const untagged = extractModelTag(asked);
   const { request } = untagged;
   const warnings: string[] = own ? [...own.warnings] : [];
-  const { provider, model, pool, scenario, reason } =
+  const { provider, model, pool, scenario, reason, others } =
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
     own?.route ??
@@ -100,6 +103,7 @@ export const resolveRoute = (
     pool,
     scenario,
     reason,
+    others,
     tokens: size.by === 'count' ? size.tokens : undefined,
     request: request.model === model ? request : { ...request, model },
     tagged: request !== asked,

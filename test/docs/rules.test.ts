@@ -32,6 +32,7 @@ interface Asked {
 const says = (type: string, text: string) => ({ [`x-claude-code-${type}`]: text });
 const system = [{ type: 'text', text: 'You are a code reviewer.' }] as const;
 const image = { type: 'image', source: { kind: 'url', url: 'u' } } as const;
+const call = { role: 'assistant', parts: [{ type: 'tool-call', id: 'c', name: 'look', input: { at: 'a' } }] } as const;
 const late = '2026-06-01T23:00+02:00';
 
 const examples: readonly (readonly [name: string, matching: Asked, other: Asked])[] = [
@@ -49,6 +50,7 @@ const examples: readonly (readonly [name: string, matching: Asked, other: Asked]
     { tokens: 10, request: { reasoning: { mode: 'on' } } },
     { tokens: 1_000, request: { reasoning: { mode: 'on' } } },
   ],
+  ['rescue', { request: { turns: [call, call] } }, { request: { turns: [call] } }],
 ];
 
 test('each rule of the page matches what it is meant for, and no other is on it', (t) => {

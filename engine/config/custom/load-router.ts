@@ -26,6 +26,9 @@ export interface RouteQuestion {
   readonly tokens: () => Promise<number>;
 }
 
+/** What a router module returns: a destination, several in the order in which they are tried, or nothing, so that the rules decide. */
+export type RouteAnswer = string | undefined | { readonly to: string | readonly string[]; readonly reason?: string };
+
 /** The argument of a router module in the older form, instead of a `RouteQuestion`. */
 export interface OlderQuestion {
   readonly request: {

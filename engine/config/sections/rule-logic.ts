@@ -44,7 +44,7 @@ export const neverHolds = (when: When): string | undefined => {
 };
 
 const contradictionOf = (list: readonly Requirement[]): string | undefined => {
-  for (const range of ['tokens', 'turns']) {
+  for (const range of ['tokens', 'turns', 'sinceUser']) {
     const { over, under } = boundsOf(list, range);
     if (under - over < 2) return `no number of ${range} is over ${over} and under ${under}`;
   }

@@ -52,6 +52,23 @@ export const factFields = {
   reasoning: flag('Whether reasoning is asked for.'),
   tokens: range('tokens', 20_000),
   turns: range('turns of the user, tool results included,', 10),
+  toolErrors: Type.Optional(
+    Type.Object(
+      {
+        last: Type.Integer({
+          description: 'Of this many of the latest tool results,',
+          minimum: 1,
+          maximum: 100,
+          examples: [3],
+        }),
+        over: Type.Integer({ description: 'more than this many are errors.', minimum: 0, examples: [1] }),
+      },
+      { description: 'How many of the latest tool results are errors.', examples: [{ last: 3, over: 1 }] },
+    ),
+  ),
+  repeatedCall: flag('Whether the last tool call was made before with the same arguments, since the user last spoke.'),
+  sinceUser: range('turns of the model since the user last spoke', 10),
+  lastTool: oneOrMore('Globs for the name of the tool that the model called last.', 'Bash'),
   system: oneOrMore('Texts that the system prompt contains, as written.', 'You are a code reviewer'),
   time: Type.Optional(
     Type.Object(
@@ -111,6 +128,12 @@ export const RuleFile = Type.Object({
     examples: ['reviews'],
   }),
   when: When,
+  hold: Type.Optional(
+    Type.Enum(['turn'], {
+      description: 'Keeps the rule once its condition held: `turn`, until the user speaks again.',
+      examples: ['turn'],
+    }),
+  ),
   to: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 20 })], {
     description: 'The destination; of a list, the first one, and the others are its fallbacks.',
     examples: ['work,large-model', ['work,large-model', 'local,small-model']],

@@ -23,7 +23,7 @@ export const readRules = (
   const names = new Map<string, string>();
   const earlier: { readonly name: string; readonly when: When }[] = [];
   return rules.flatMap(({ at, row: rule }) => {
-    const { name, when, to } = rule;
+    const { name, when, to, hold } = rule;
     refuseUnknown(rule, Object.keys(RuleFile.properties), at, findings);
     if (!isPlainName(name)) {
       findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
@@ -50,7 +50,7 @@ export const readRules = (
       if (text.trim() === '') findings.fault(path, 'must not be blank');
       return destination(path, text) ?? [];
     });
-    return first === undefined ? [] : [{ name, when, to: [first, ...rest] }];
+    return first === undefined ? [] : [{ name, when, to: [first, ...rest], ...(hold && { hold }) }];
   });
 };
 
@@ -85,7 +85,8 @@ const checkCondition = (when: When, at: string, findings: Diagnostics): void => 
     else if (isSecretParameter(name)) findings.fault(path, 'may hold a secret; `key` tells clients apart');
     if (typeof value !== 'boolean') checkTexts(value, path, findings, globFault);
   }
-  for (const name of ['tokens', 'turns'] as const) {
+  if (when.toolErrors) checkToolErrors(when.toolErrors, `${at}.toolErrors`, findings);
+  for (const name of ['tokens', 'turns', 'sinceUser'] as const) {
     const range = when[name];
     if (!range) continue;
     refuseUnknown(range, ['over', 'under'], `${at}.${name}`, findings);
@@ -105,7 +106,17 @@ const checkCondition = (when: When, at: string, findings: Diagnostics): void => 
 };
 
 /** The facts whose values are globs. */
-const globFacts = ['path', 'preset', 'key', 'model', 'tools', 'requestClass', 'agentType', 'compaction'] as const;
+const globFacts = [
+  'path',
+  'preset',
+  'key',
+  'model',
+  'tools',
+  'requestClass',
+  'agentType',
+  'compaction',
+  'lastTool',
+] as const;
 
 const checkTexts = (
   value: string | readonly string[],
@@ -138,6 +149,15 @@ const warnOfUnknownClass = (value: string | readonly string[], at: string, findi
       findings.warn(at, `names the unknown class ${JSON.stringify(name)}; did you mean ${close}?`);
     }
   }
+};
+
+const checkToolErrors = (
+  { last, over, ...rest }: NonNullable<When['toolErrors']>,
+  at: string,
+  findings: Diagnostics,
+): void => {
+  refuseUnknown(rest, ['last', 'over'], at, findings);
+  if (over >= last) findings.warn(`${at}.over`, `never holds: of ${last} results, no more than ${last} are errors`);
 };
 
 const checkTime = ({ from, to, zone, ...rest }: NonNullable<When['time']>, at: string, findings: Diagnostics): void => {

@@ -4,7 +4,7 @@ import { quoted } from '../../model/fault.ts';
 import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
-import { agentHint, type RequestFacts } from './request-facts.ts';
+import { agentHint, type RequestFacts, trajectoryOf } from './request-facts.ts';
 
 /** Whether something holds; `undefined`: it depends on the token count. */
 type Verdict = boolean | undefined;
@@ -139,7 +139,7 @@ const byGlobs =
   (
     name: Extract<
       FactName,
-      'path' | 'preset' | 'key' | 'model' | 'tools' | 'requestClass' | 'agentType' | 'compaction'
+      'path' | 'preset' | 'key' | 'model' | 'tools' | 'requestClass' | 'agentType' | 'compaction' | 'lastTool'
     >,
     title: string,
     textsOf: (facts: RequestFacts) => string | undefined | readonly string[],
@@ -170,7 +170,7 @@ const globPart = (
 
 const byFlag =
   (
-    name: 'images' | 'reasoning',
+    name: 'images' | 'reasoning' | 'repeatedCall',
     titles: readonly [string, string],
     test: (facts: RequestFacts) => boolean,
   ): FactCompiler =>
@@ -179,7 +179,7 @@ const byFlag =
 
 /** Compares a number with bounds. `isOver` tells whether it is over a bound, if that is known. */
 const byRange =
-  (name: 'tokens' | 'turns', isOver: (facts: RequestFacts, bound: number) => Verdict): FactCompiler =>
+  (name: 'tokens' | 'turns' | 'sinceUser', isOver: (facts: RequestFacts, bound: number) => Verdict): FactCompiler =>
   ({ [name]: range }) => {
     const { over, under } = range ?? {};
     return [
@@ -244,6 +244,23 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     return size && size.tokens > bound;
   }),
   turns: byRange('turns', ({ request }, bound) => userTurns(request.turns) > bound),
+  toolErrors({ toolErrors }) {
+    if (toolErrors === undefined) return [];
+    const { last, over } = toolErrors;
+    return [
+      {
+        says: `errors among the last ${formatCount(last)} tool results > ${formatCount(over)}`,
+        test: (facts) => trajectoryOf(facts).toolErrors(last) > over,
+      },
+    ];
+  },
+  repeatedCall: byFlag(
+    'repeatedCall',
+    ['the last call repeats an earlier one', 'the last call repeats none'],
+    (facts) => trajectoryOf(facts).repeats > 1,
+  ),
+  sinceUser: byRange('sinceUser', (facts, bound) => trajectoryOf(facts).sinceUser > bound),
+  lastTool: byGlobs('lastTool', 'the last tool', (facts) => trajectoryOf(facts).lastTool),
   system({ system }) {
     if (system === undefined) return [];
     const texts = typeof system === 'string' ? [system] : system;

@@ -1,6 +1,8 @@
 import type { Outline } from '../../model/json/outline.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
+import { type Trajectory, trajectories, trajectory } from '../../model/trajectory.ts';
+import { memoize } from '../../runtime/memoize.ts';
 import type { PromptSize, PromptTokens } from '../tokens/prompt-tokens.ts';
 
 /** What the conditions of rules look at. */
@@ -12,6 +14,10 @@ export interface RequestFacts {
   readonly request: ModelRequest;
   /** When the request arrived, in milliseconds since 1970. */
   readonly atMs: number;
+  /** Restores the texts of an outline; absent: `request` has them. */
+  readonly restore?: ((text: string) => string) | undefined;
+  /** Where its conversation with tools stood at an earlier request; absent: at this one. */
+  readonly trajectory?: Trajectory;
   /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: it depends on the exact count. */
   readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
 }
@@ -36,8 +42,18 @@ export const factsOf = (
   header: (name) => incoming.header(name),
   request,
   atMs: startedAtMs,
+  restore: outline?.restore,
   sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
 });
+
+/** Where the conversation stood at each request since the user last spoke, this one last. Read once per request. */
+export const trajectoriesOf = memoize(({ request, restore }: RequestFacts): readonly Trajectory[] =>
+  trajectories(request, { restore }),
+);
+
+/** Where the conversation stands. */
+export const trajectoryOf = (facts: RequestFacts): Trajectory =>
+  facts.trajectory ?? trajectoriesOf(facts).at(-1) ?? trajectory({ turns: [] });
 
 /** What an agent declares about its request in the headers of its protocol. */
 export const agentHint = (

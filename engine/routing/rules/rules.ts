@@ -2,7 +2,7 @@ import type { Config, RouteRule } from '../../config/config.ts';
 import { ruleRoute } from '../../config/sections/clients.ts';
 import { type Destination, findDestination, type KnownDestinations } from '../../config/sections/destination.ts';
 import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
-import type { RequestFacts } from './request-facts.ts';
+import { type RequestFacts, trajectoriesOf } from './request-facts.ts';
 
 /** The user's rules, compiled once per configuration. */
 export type CompiledRules = readonly CompiledRule[];
@@ -20,6 +20,8 @@ export const compileRules = ({ router }: Pick<Config, 'router'>): CompiledRules 
 export interface OwnRoute extends Destination {
   readonly scenario: 'module' | `rule/${string}`;
   readonly reason: string;
+  /** Further destinations of a module's answer, for when this one fails; absent: those of the rule, or the default's. */
+  readonly others?: readonly string[];
 }
 
 /** The result of the user's own rules for a request. */
@@ -40,19 +42,33 @@ export const matchRules = (
 ): RuleResult | undefined => {
   const warnings: string[] = [];
   for (const { rule, condition } of rules) {
-    const verdict = holds(condition, facts);
+    const step = stepOf({ rule, condition }, facts);
+    const verdict = holds(condition, step);
     if (verdict === undefined) return undefined;
     if (!verdict) continue;
     const [to] = rule.to;
     const found = findDestination(known, to, facts.request.model);
     const scenario = `${ruleRoute}${rule.name}` as const;
     if (found) {
-      const reason = `${scenario}: ${explainCondition(condition, facts) || 'any request'}`;
+      const reason = `${scenario}: ${explainCondition(condition, step) || 'any request'}${step === facts ? '' : ', earlier in this turn of the user'}`;
       return { route: { ...found, scenario, reason }, warnings };
     }
     warnings.push(`the rule ${rule.name} leads nowhere: ${to}`);
   }
   return { route: undefined, warnings };
+};
+
+/**
+ * The facts by which a rule is judged: those of the request, or for a rule that holds on, those of the first request since the user last
+ * spoke for which it held. Only the trajectory differs between them, so this is linear, too.
+ */
+const stepOf = ({ rule, condition }: CompiledRule, facts: RequestFacts): RequestFacts => {
+  if (rule.hold !== 'turn' || holds(condition, facts)) return facts;
+  for (const trajectory of trajectoriesOf(facts)) {
+    const earlier = { ...facts, trajectory };
+    if (holds(condition, earlier)) return earlier;
+  }
+  return facts;
 };
 
 /** One rule in a dry run: whether it matches, and which of its facts hold; null: it depends on the token count. */
@@ -66,11 +82,12 @@ type ExplainedRule = {
 export const explainRules = (rules: CompiledRules, facts: RequestFacts): readonly ExplainedRule[] => {
   const rows: ExplainedRule[] = [];
   for (const { rule, condition } of rules) {
-    const matches = holds(condition, facts);
+    const step = stepOf({ rule, condition }, facts);
+    const matches = holds(condition, step);
     rows.push({
       name: rule.name,
       matches: matches ?? null,
-      facts: factsIn(condition).map(({ at, says, test }) => ({ at, says, holds: test(facts) ?? null })),
+      facts: factsIn(condition).map(({ at, says, test }) => ({ at, says, holds: test(step) ?? null })),
     });
     if (matches) break;
   }

@@ -133,6 +133,7 @@ test('an explicit destination is not asked about; the module comes before rules;
     {
       'route.js': `export default ({ request, header, path, key, client }) => {
         if (request.model === 'facts') return 'p,' + JSON.stringify([header('X-A'), header('authorization') ?? 0, path, key ?? 0, client]);
+        if (request.model === 'several') return { to: ['dead,x', 'p,default'], reason: 'the first is cheap' };
         return request.model === 'dead' ? 'dead,x' : '';
       };`,
     },
@@ -141,6 +142,7 @@ test('an explicit destination is not asked about; the module comes before rules;
       router: { rules: [{ name: 'all', when: {}, to: 'p,chosen' }], fallback: { default: ['p,default'] } },
     },
   );
+  t.is(await ask('several'), 'p,default;module', 'its own further destinations come first');
   t.is(await ask('p,x'), 'p,x;explicit');
   t.is(await ask('other'), 'p,chosen;rule/all');
   t.is(await ask('dead'), 'p,default;module', 'the fallbacks are those of the default');
@@ -152,6 +154,7 @@ test('an explicit destination is not asked about; the module comes before rules;
     await (await fetch(`${gateway.baseUrl}/api/requests`)).text(),
   );
   t.like(requests[0] ?? {}, { scenario: 'module', reason: 'module: route.js' });
+  t.true(JSON.stringify(requests).includes('module: route.js, the first is cheap'));
   const { graphs } = JSON.parse(await (await fetch(`${gateway.baseUrl}/api/graph?client=chat`)).text());
   t.like(
     graphs[0].nodes.find(({ step }: { step: string }) => step === 'route'),
@@ -162,12 +165,9 @@ test('an explicit destination is not asked about; the module comes before rules;
 const faults: readonly (readonly [title: string, source: string, message: RegExp])[] = [
   ['throws', `export default () => { throw new Error('secret') };`, /route\.js.* failed on the request/],
   ['rejects', `export default async () => { throw new Error('secret') };`, /failed on the request/],
-  ['gives a number', 'export default () => 5;', /returned something other than one destination/],
-  [
-    'gives two',
-    `import { of } from 'rxjs'; export default { operator: () => of('p,a', 'p,b') };`,
-    /than one destination/,
-  ],
+  ['gives a number', 'export default () => 5;', /returned something other than destinations/],
+  ['gives two', `import { of } from 'rxjs'; export default { operator: () => of('p,a', 'p,b') };`, /than destinations/],
+  ['gives a list with a number', `export default () => ({ to: ['p,a', 5] });`, /than destinations/],
   [
     'gives an unknown provider',
     `export default () => 'nowhere,m';`,

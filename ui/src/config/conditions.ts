@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { withMember } from './fields/field-path.ts';
 
 /** How a fact of a condition is edited. */
-type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'client' | 'headers' | 'time';
+type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'share' | 'client' | 'headers' | 'time';
 
 /** A fact of a request that the condition of a rule may name. */
 export interface Fact {
@@ -26,6 +26,10 @@ export const facts: readonly Fact[] = [
   { name: 'reasoning', title: 'Reasoning requested', kind: 'flag' },
   { name: 'tokens', title: 'Tokens', kind: 'range' },
   { name: 'turns', title: 'User turns', kind: 'range' },
+  { name: 'toolErrors', title: 'Failed tool results', kind: 'share' },
+  { name: 'repeatedCall', title: 'Last tool call is a repetition', kind: 'flag' },
+  { name: 'sinceUser', title: 'Model turns since the user spoke', kind: 'range' },
+  { name: 'lastTool', title: 'Last tool', kind: 'globs' },
   { name: 'system', title: 'System prompt contains', kind: 'texts' },
   { name: 'time', title: 'Time of day', kind: 'time' },
   {
@@ -50,6 +54,7 @@ const firstValues: Readonly<Record<FactKind, Json>> = {
   texts: '',
   flag: true,
   range: {},
+  share: { last: 3, over: 1 },
   client: 'messages',
   headers: { '': true },
   time: { from: '22:00', to: '06:00' },

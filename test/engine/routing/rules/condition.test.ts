@@ -32,6 +32,11 @@ const picture: Part = { type: 'image', source: { kind: 'url', url: 'u' } };
 const user = (...parts: readonly Part[]) => ({ role: 'user', parts }) as const;
 const assistant = { role: 'assistant', parts: [] } as const;
 const said: Part = { type: 'tool-result', id: 'c', content: [picture] };
+const asks = user({ type: 'text', text: 'do it' });
+const called = (at: string) =>
+  ({ role: 'assistant', parts: [{ type: 'tool-call', id: 'c', name: 'look_up', input: { at } }] }) as const;
+const fine = user({ type: 'tool-result', id: 'c', content: [] });
+const failed = user({ type: 'tool-result', id: 'c', content: [], isError: true });
 const search: Tool = { type: 'web-search', raw: { wire: 'messages', value: { type: 'web_search_20270101' } } };
 const hosted: Tool = { type: 'hosted', wire: 'messages', kind: 'bash_20270101', raw: {} };
 const counted = (tokens: number): Given => ({ sizeRelativeTo: () => ({ tokens, by: 'count' }) });
@@ -56,6 +61,38 @@ const rows: readonly (readonly [title: string, when: When, holds: readonly Given
   ['a header that is there', { headers: { a: true } }, [{ headers: { a: '' } }], [{}]],
   ['a header that is not', { headers: { a: false } }, [{}], [{ headers: { a: '' } }]],
   ['headers', { headers: { a: true, b: false } }, [{ headers: { a: '1' } }], [{}, { headers: { a: '1', b: '1' } }]],
+  [
+    'errors of tools',
+    { toolErrors: { last: 3, over: 1 } },
+    [{ request: { turns: [asks, called('a'), failed, called('b'), failed, called('c'), fine] } }],
+    [
+      {},
+      { request: { turns: [asks, called('a'), failed, called('b'), fine] } },
+      { request: { turns: [asks, called('a'), failed, called('b'), failed, called('c'), fine, called('d'), fine] } },
+    ],
+  ],
+  [
+    'a repeated call',
+    { repeatedCall: true },
+    [{ request: { turns: [asks, called('a'), fine, called('b'), fine, called('a'), fine] } }],
+    [
+      {},
+      { request: { turns: [asks, called('a'), fine, called('b'), fine] } },
+      { request: { turns: [asks, called('a'), fine, asks, called('a'), fine] } },
+    ],
+  ],
+  [
+    'turns since the user spoke',
+    { sinceUser: { over: 1 } },
+    [{ request: { turns: [asks, called('a'), fine, called('b'), fine] } }],
+    [{}, { request: { turns: [asks, called('a'), fine, called('b'), fine, asks] } }],
+  ],
+  [
+    'the last tool',
+    { lastTool: 'LOOK*' },
+    [{ request: { turns: [asks, called('a'), fine] } }],
+    [{}, { request: { turns: [asks] } }],
+  ],
   ['model', { model: '*opus*' }, [{ request: { model: ' Big-OPUS-5 ' } }], [{ request: { model: 'opu-s' } }]],
   ['model, in several parts', { model: 'a*b*c' }, [{ request: { model: 'axxbxc' } }], [{ request: { model: 'acb' } }]],
   ['a glob whose parts overlap', { model: 'ab*ba' }, [{ request: { model: 'abba' } }], [{ request: { model: 'aba' } }]],

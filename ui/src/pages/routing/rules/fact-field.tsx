@@ -27,6 +27,8 @@ export const FactField = (props: FactProps) => {
       return <FlagFact {...props} />;
     case 'range':
       return <RangeFact {...props} />;
+    case 'share':
+      return <ShareFact {...props} />;
     case 'client':
       return <ClientFact {...props} />;
     case 'headers':
@@ -99,6 +101,31 @@ const RangeFact = ({ fact, path, value, onChange }: FactProps) => {
         {...useField(`${path}.under`)}
         value={bound('under')}
         onChange={(under) => onChange(withMember(range, 'under', under))}
+      />
+      {error !== undefined && <p className="field-error">{error}</p>}
+    </div>
+  );
+};
+
+const ShareFact = ({ fact, path, value, onChange }: FactProps) => {
+  const share = isJsonObject(value) ? value : {};
+  const { error, ...mark } = useField(path);
+  const part = (name: string): number | undefined => (typeof share[name] === 'number' ? share[name] : undefined);
+  return (
+    <div className="condition-pair" {...mark}>
+      <NumberField
+        label={`${fact.title}: more than`}
+        min={0}
+        {...useField(`${path}.over`)}
+        value={part('over')}
+        onChange={(over) => onChange(withMember(share, 'over', over))}
+      />
+      <NumberField
+        label="Of the latest"
+        min={1}
+        {...useField(`${path}.last`)}
+        value={part('last')}
+        onChange={(last) => onChange(withMember(share, 'last', last))}
       />
       {error !== undefined && <p className="field-error">{error}</p>}
     </div>
