@@ -307,6 +307,9 @@ export type KnownModelRow = Static<typeof KnownModelRow>;
 
 /** `GET /api/models`. */
 export const ModelCatalogueReply = Type.Object({
+  names: listOf(Type.Object({ id: Type.String(), owned_by: Type.String() }), {
+    description: 'All names that requests may ask for, as `GET /v1/models` lists them.',
+  }),
   providers: listOf(
     Type.Object({
       provider: Type.String(),

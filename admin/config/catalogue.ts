@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Provider } from '../../engine/config/config.ts';
+import { showReferencesIn } from '../../engine/config/env.ts';
 import type { LocalServerKind } from '../../engine/endpoints/local-servers.ts';
 import { refreshModels } from '../../engine/endpoints/refresh-models.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
@@ -7,6 +8,7 @@ import { fail, quoted } from '../../engine/model/fault.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import type { KnownModel } from '../../engine/routing/catalogue/known-model.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
+import { modelNames } from '../../engine/routing/model-names.ts';
 import { jsonRoute, readJsonBody } from '../endpoint.ts';
 import { type KnownModelRow, ModelCatalogueReply, RefreshedModels } from '../schema.ts';
 
@@ -15,6 +17,8 @@ interface CatalogueParts {
   readonly gateway: () => Gateway;
   /** Any protocol. */
   readonly client: ClientProtocol;
+  /** The prefix of aliases in lists of models. */
+  readonly aliasPrefix: string;
   readonly localServerKinds: readonly LocalServerKind[];
   /** How long a provider has for its answer, in milliseconds. */
   readonly limitMs: number;
@@ -35,7 +39,12 @@ export const catalogueRoutes = ({ gateway, refreshed, ...parts }: CatalogueParts
     answer: async () => {
       const current = gateway();
       await loadWanted(current);
-      return { providers: current.config.providers.map((provider) => describe(provider, current)) };
+      const names = modelNames(current.config, { aliasPrefix: parts.aliasPrefix });
+      const shown = showReferencesIn(current.config.referred, names);
+      return {
+        names: shown.map(({ id, owner }) => ({ id, owned_by: owner })),
+        providers: current.config.providers.map((provider) => describe(provider, current)),
+      };
     },
   }),
   jsonRoute('POST', '/api/models/refresh', {

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { sessionsOf } from '../../engine/features/history/sessions.ts';
-import { SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
+import { maxSummaries } from '../../engine/features/record/record-lines.ts';
+import { type Session, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail } from '../../engine/model/fault.ts';
 import { jsonRoute, readNumber } from '../endpoint.ts';
@@ -32,6 +33,12 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
       }),
       to: Type.String({ description: 'The end; default: now.' }),
       client: Type.String({ description: 'The name of a client of `CLIENTS`.' }),
+      status: Type.Enum(['failed'], { description: 'Only those with a failed request.' }),
+      least: Type.Integer({ minimum: 1, default: 1, description: 'Only those of so many requests.' }),
+      text: Type.String({
+        description:
+          "A part of an id, a client, a model, a tool, or a captured request's title; upper and lower case are the same.",
+      }),
       limit: Type.Integer({ minimum: 1, maximum: maxSessions, default: 50 }),
     },
     async answer({ query }) {
@@ -47,7 +54,21 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
         { hint: '"session":', ...readFilter(params, parts.history.nowMs()) },
         maxRequests,
       );
-      return { sessions: sessionsOf(requests).slice(0, limit), truncated };
+      const least = readNumber(asked, 'least', 1, maxRequests, 1);
+      const status = asked.get('status') ?? '';
+      if (status !== '' && status !== 'failed') fail('invalid-request', 'status must be failed.', { param: 'status' });
+      const text = (asked.get('text') ?? '').toLowerCase();
+      const titles = text === '' ? new Map<string, string>() : await titlesOf(parts);
+      const fitting = sessionsOf(requests).filter(
+        (session) =>
+          (status === '' || session.failed > 0) &&
+          (text === '' || wordsOf(session, titles.get(session.id)).toLowerCase().includes(text)),
+      );
+      return {
+        sessions: fitting.filter((session) => session.requests >= least).slice(0, limit),
+        single: fitting.filter((session) => session.requests === 1).length,
+        truncated,
+      };
     },
   }),
   jsonRoute('GET', '/api/sessions/:id', {
@@ -63,3 +84,12 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
     },
   }),
 ];
+
+/** The titles of captured requests, which are in memory alone, by their sessions. */
+const titlesOf = async ({ requests }: NewestParts): Promise<ReadonlyMap<string, string>> => {
+  const listed = (await requests.list(0, maxSummaries)).requests;
+  return new Map(listed.flatMap(({ session, title }) => (session && title ? [[session, title] as const] : [])));
+};
+
+const wordsOf = ({ id, client = '', models, tools }: Session, title = ''): string =>
+  [title, id, client, ...models.map(({ model }) => model), ...tools.map(({ name }) => name)].join(' ');

@@ -135,7 +135,14 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
         import('../endpoints/local-servers.ts'),
       ]);
       const kinds = localServerKinds ?? usual.localServerKinds;
-      return catalogueRoutes({ gateway, client, localServerKinds: kinds, limitMs, refreshed });
+      return catalogueRoutes({
+        aliasPrefix: messagesModels.aliasPrefix ?? '',
+        gateway,
+        client,
+        localServerKinds: kinds,
+        limitMs,
+        refreshed,
+      });
     }),
     ...laterRoutes(
       ['GET /api/presets', 'GET /api/presets/:name', 'PUT /api/presets/:name', 'DELETE /api/presets/:name'],

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { HistoryPage, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
+import { spans } from '../../ui/src/pages/requests/spans.ts';
 import { startGateway } from '../support/gateway.ts';
 import { chatReply } from '../support/upstreams/chat-stream.ts';
 import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
@@ -78,3 +79,57 @@ for (const days of [30, 0]) {
     t.is(page.requests.length, 5);
   });
 }
+
+test('U2 each span of time that the pages offer is one that the API takes', async (t) => {
+  const { baseUrl, stop } = await startGateway({ LOG: false, Providers: [] });
+  t.teardown(stop);
+  t.true(spans.length > 3);
+  for (const { value } of spans) {
+    for (const path of ['/api/history', '/api/history/counts', '/api/sessions']) {
+      const answer = await fetch(`${baseUrl}${path}?from=${value}`);
+      t.is(answer.status, 200, `${path}?from=${value}: ${await answer.text()}`);
+    }
+  }
+});
+
+test('U3 sessions of agents are found behind any number of single requests: what filters acts before the limit', async (t) => {
+  const upstream = await startUpstream(({ text }) =>
+    text.includes('"bad"') ? jsonAnswer({ error: { message: 'no' } }, 400) : jsonAnswer(chatReply('Hi.')),
+  );
+  t.teardown(upstream.close);
+  const { baseUrl, stop } = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small', 'bad'] }],
+    Router: { default: 'p,small' },
+  });
+  t.teardown(stop);
+  const send = async (model: string, messages: readonly object[]): Promise<void> => {
+    await (
+      await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ model, messages }) })
+    ).text();
+  };
+  await send('p,small', [asked]);
+  await send('p,bad', looked);
+  const singles = 220;
+  for (let n = 0; n < singles; n += 20) {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, more) => send('p,small', [{ role: 'user', content: `Alone ${n + more}` }])),
+    );
+  }
+  const list = async (query: string): Promise<SessionList> =>
+    JSON.parse(await (await fetch(`${baseUrl}/api/sessions?limit=200&${query}`)).text());
+  const all = await list('');
+  t.is(all.sessions.length, 200);
+  t.true(all.sessions.every(({ requests }) => requests === 1));
+  for (const query of ['least=2', 'status=failed', 'text=READ', 'least=2&status=failed']) {
+    const { sessions, single } = await list(query);
+    t.deepEqual(
+      sessions.map(({ requests }) => requests),
+      [2],
+      query,
+    );
+    t.is(single, query === 'least=2' ? singles : 0, query);
+    t.is((await list(`text=${sessions[0]?.id}`)).sessions.length, 1);
+  }
+  t.is((await fetch(`${baseUrl}/api/sessions?status=ok`)).status, 400);
+});

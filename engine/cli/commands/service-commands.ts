@@ -103,7 +103,7 @@ export const restart = async (cli: Cli): Promise<void> => {
 const startMs = 60_000;
 
 /** Starts the service in the background and waits until it answers. Its output goes to `start.log` in `home`. */
-const startDaemon = async ({ home, env, print }: Cli, leave: readonly string[]): Promise<void> => {
+const startDaemon = async ({ home, env, print, warn }: Cli, leave: readonly string[]): Promise<void> => {
   const earlier = await findService(home);
   if (earlier.type === 'running') {
     throw new CommandError(`Junctor is already running on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
@@ -137,6 +137,7 @@ const startDaemon = async ({ home, env, print }: Cli, leave: readonly string[]):
     const found = await findService(home);
     if (found.type !== 'running' || found.pid !== child.pid) continue;
     child.unref();
+    for (const line of readFileSync(logPath, 'utf8').split('\n')) if (line.startsWith('warning: ')) warn(line);
     print(`Junctor is running on ${found.baseUrl} (process ${found.pid}).`);
     return;
   }

@@ -166,6 +166,7 @@ const truncatedSearch = Type.Boolean({ description: 'There are more requests tha
 /** Reply of `GET /api/sessions`. */
 export const SessionList = Type.Object({
   sessions: listOf(Session, { description: 'The one that was used last comes first.' }),
+  single: Type.Integer({ description: 'How many have one request alone, of all that pass the other filters.' }),
   truncated: truncatedSearch,
 });
 export type SessionList = Static<typeof SessionList>;

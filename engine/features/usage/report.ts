@@ -43,7 +43,7 @@ export const readUsageQuery = (
     fail('invalid-request', `${names[param] ?? param} ${message}`, { param });
   const timeOf = (param: 'from' | 'to', text: string): number =>
     readTime(text, nowMs) ??
-    refuse(param, 'must be a time as 2026-01-31 or 2026-01-31T08:00Z, or how long ago, as 36h or 7d.');
+    refuse(param, 'must be a time as 2026-01-31 or 2026-01-31T08:00Z, or how long ago, as 15m, 36h or 7d.');
   const toMs = to === undefined ? nowMs : timeOf('to', to);
   const group = groups.find((known) => known === by) ?? refuse('by', `must be one of ${groups.join(', ')}.`);
   const width = steps.find((known) => known === step) ?? refuse('step', `must be one of ${steps.join(', ')}.`);
@@ -73,13 +73,14 @@ const offsetPattern = /^-?\d{1,3}$/;
 /** The most that a clock may be away from UTC, in minutes. */
 const maxOffset = 840;
 
-const agoPattern = /^(\d{1,5})([hd])$/;
+const agoPattern = /^(\d{1,5})([mhd])$/;
+const agoMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMs };
 const timePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/;
 
 /** Reads a time or how long ago it was, in milliseconds since 1970. `undefined`: the text is neither. */
 export const readTime = (text: string, nowMs: number): number | undefined => {
   const [, amount, unit] = agoPattern.exec(text) ?? [];
-  if (amount !== undefined) return Math.max(0, nowMs - Number(amount) * (unit === 'h' ? 3_600_000 : dayMs));
+  if (amount !== undefined) return Math.max(0, nowMs - Number(amount) * (agoMs[unit ?? ''] ?? dayMs));
   const atMs = timePattern.test(text) ? Date.parse(text) : Number.NaN;
   return atMs >= 0 ? atMs : undefined;
 };

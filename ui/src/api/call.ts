@@ -1,7 +1,7 @@
 import { ApiError, isAbort } from './api-error.ts';
 import { lostConnection } from './connection.ts';
 import { isJsonObject, parseJson, parseObject } from './json.ts';
-import { keyState, refuseKey } from './key.ts';
+import { keyFor, refuseKey } from './key.ts';
 
 /** What a call may say beside its path. */
 interface CallOptions {
@@ -68,7 +68,7 @@ const ask = async (
   path: string,
   { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions,
 ): Promise<Response> => {
-  const { key } = keyState.get();
+  const { key, owner } = keyFor(path);
   const init: RequestInit = {
     method,
     cache: 'no-store',
@@ -86,7 +86,7 @@ const ask = async (
     throw new ApiError(0, 'The gateway is not responding. Is it running?');
   });
   // A request that was routed had the right key: it is the provider that refused the gateway's.
-  if (response.status === 401 && !response.headers.has('x-junctor-route')) refuseKey(key);
+  if (response.status === 401 && !response.headers.has('x-junctor-route')) refuseKey(owner, key);
   return response;
 };
 

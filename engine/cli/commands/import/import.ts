@@ -18,6 +18,7 @@ import { locateService } from '../../reach-service.ts';
 import { claudeCodeRouter } from './field-tables.ts';
 import { leaveOutFaults } from './leave-out-faults.ts';
 import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
+import { fitModule } from './router-module.ts';
 
 /**
  * `junctor import [path]`: merges another gateway's configuration into ours. What would keep the result from loading is left out.
@@ -34,6 +35,7 @@ export const importConfig = async (
   const old = await file.read();
   const ours = old ? sourceOf(file.path, old.toString()) : { $schema: schemaReference };
   const merged = mergeImported(theirs, ours, knownTransformers());
+  const module = await fitModule(merged, ours, from, cli.home);
   const { PORT, ...withoutPort } = merged.source;
   const whyNot = PORT === undefined || PORT === ours.PORT ? undefined : await whyPortStays(cli, PORT);
   if (whyNot !== undefined) merged.left.push({ path: 'PORT', why: whyNot });
@@ -50,6 +52,7 @@ export const importConfig = async (
   for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
   if (isDeepStrictEqual(source, ours)) return cli.print('Nothing was written: nothing changes.');
   if (dryRun) return cli.print('Nothing was written.');
+  await module?.copy();
   await file.write((text) => (text === undefined ? printConfig(source) : editConfigText(text, source)));
   const [backup] = await file.backups.list();
   cli.print(`Wrote ${file.path}${old && backup ? `; the previous file is ${backup.name}` : ''}.`);
@@ -150,14 +153,14 @@ const takeFallback = (theirs: Json, ours: Json | undefined, notes: ImportNotes):
   return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
 };
 
-/** The service's command line decides which folders modules may be in. */
+/** The path is that of the other gateway; `copyModule` makes it one of this folder. */
 const takeRouterModule = (field: string, path: Json, source: JsonDraft, notes: ImportNotes): void => {
   if (typeof path !== 'string' || path.trim() === '') {
     notes.left.push({ path: field, why: 'not a path' });
     return;
   }
   source.Router = { ...(isJsonObject(source.Router) ? source.Router : {}), module: { path, form: 'messages' } };
-  notes.taken.push(`${field} (as Router.module; the service needs --allow-transformer-path for its folder)`);
+  notes.taken.push(`${field} (as Router.module)`);
 };
 
 const takeTimeout = (value: Json, source: JsonDraft, notes: ImportNotes): void => {

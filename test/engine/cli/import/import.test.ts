@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { mergeImported } from '../../../../engine/cli/commands/import/import.ts';
 import { formats, stages } from '../../../../transformers/index.ts';
-import { commandRig } from '../../../support/processes/command.ts';
+import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const theirs = {
   APIKEY: 'theirs',
@@ -67,7 +69,7 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
     /^skipped +Providers\[1\]: name, address or models are missing$/m,
     /^skipped +Providers\[0\]\.transformer\.use\[2\]: unknown transformer "cleancache"$/m,
     /^skipped +PROXY_URL: set HTTPS_PROXY/m,
-    /^imported +CUSTOM_ROUTER_PATH \(as Router\.module; the service needs --allow-transformer-path/m,
+    /^skipped +CUSTOM_ROUTER_PATH: .*router\.js can't be read \(ENOENT\)$/m,
     /^skipped +Something: /m,
     /^skipped +Router\.custom: /m,
     /^imported +fallback\.default$/m,
@@ -100,22 +102,17 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
     { name: 'tooluse', provider: 'openrouter', models: ['a/b'] },
   ]);
   t.deepEqual(config.Router, {
-    module: { path: './router.js', form: 'messages' },
     default: 'openrouter,a/b',
     longContextThreshold: 9,
     routes: { webSearch: 'openrouter,c/d:online' },
     fallback: { default: ['openrouter,c/d:online'] },
   });
   t.like(config, { LOG_LEVEL: 'warn', APIKEY: 'theirs', TIMEOUTS: { firstByteMs: 600_000 } });
-  await writeFile(
-    join(home, 'router.js'),
-    `module.exports = async (req) => (req.body.messages ? 'openrouter,c/d:online' : null);`,
-  );
   const explained = await ask(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });
   t.like(JSON.parse(explained.out), {
     url: 'https://openrouter.ai/api/v1/chat/completions',
-    model: 'c/d:online',
-    reason: 'module: ./router.js',
+    model: 'a/b',
+    reason: 'default: no scenario with a route fits',
   });
 });
 
@@ -198,7 +195,7 @@ test('nothing is written where nothing can be read, or config.json has faults of
   t.false((await readdir(home)).includes('config.json'));
   await writeFile(join(home, 'broken.json'), '{ PORT: 1, "HOST" }');
   const broken = await ask(['import', join(home, 'broken.json')]);
-  t.regex(broken.err, /broken\.json can't be read:(\n- The configuration is not valid JSON: [^\n]*){2,}\n$/);
+  t.regex(broken.err, /broken\.json can't be read:(\n- The configuration is not valid JSON: [^\n]*)\n$/);
   t.regex((await ask(['import', join(home, 'none.json')])).err, /Cannot read \S*none\.json\./);
   await writeFile(join(home, 'config.json'), '{ "LOG_LEVEL": "loud" }');
   const faulty = await ask(['import', join(home, 'theirs.json')]);
@@ -254,4 +251,57 @@ test('a non-loopback address is not imported without a key', (t) => {
   t.deepEqual(without.source, { PORT: 1 });
   t.is(without.left[0]?.path, 'HOST');
   t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, known).source, { ...open, APIKEY: 'k' });
+});
+
+test('F3 a router module is copied into the folder, and the result answers; one that cannot be used is left out with a line', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
+  t.teardown(upstream.close);
+  const { home, ask, run } = await commandRig(t, { Providers: [] });
+  const other = join(home, '.claude-code-router');
+  await mkdir(other);
+  const file = join(other, 'config.json');
+  const written = async (module: string): Promise<void> =>
+    writeFile(
+      file,
+      JSON.stringify({
+        CUSTOM_ROUTER_PATH: module,
+        Providers: [
+          { name: 'box', api_base_url: `${upstream.url}/v1/chat/completions`, api_key: 'k', models: ['a', 'b'] },
+        ],
+        Router: { default: 'box,a' },
+      }),
+    );
+  await writeFile(join(other, 'needs.js'), "require('./helper.js'); module.exports = async () => 'box,b';");
+  await writeFile(join(other, 'helper.js'), 'module.exports = 1;');
+  await writeFile(join(other, 'router.js'), "module.exports = async () => 'box,b';");
+  await written('./needs.js');
+  const needs = await ask(['import', file]);
+  t.is(needs.code, 0, needs.err);
+  t.regex(needs.out, /^skipped +CUSTOM_ROUTER_PATH: .*needs\.js does not load from another folder: .*helper/m);
+  t.false((await readFile(join(home, 'config.json'), 'utf8')).includes('module'));
+
+  await written(join(other, 'router.js'));
+  const dry = await ask(['import', file, '--dry-run']);
+  t.regex(dry.out, /^imported +CUSTOM_ROUTER_PATH \(as Router\.module: .* is copied to router\.js\)$/m);
+  t.false((await readdir(home)).includes('router.js'));
+  const { code, err } = await ask(['import', file]);
+  t.is(code, 0, err);
+  t.true((await readdir(home)).includes('router.js'));
+  const checked = await ask(['config', 'check']);
+  t.is(checked.code, 0, checked.out);
+  const started = await run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  const answer = await fetch(`${addressIn(started.out)}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  t.is(answer.status, 200);
+  t.true(answer.headers.get('x-junctor-route')?.startsWith('box,b'));
+});
+
+test('F3 a start in the background prints the warnings of the start', async (t) => {
+  const { run } = await commandRig(t, { Providers: [], Router: { module: './none.js' } });
+  const started = await run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  t.regex(started.err, /^warning: Router\.module can't be used: \.\/none\.js/m);
 });

@@ -6,16 +6,7 @@ import type { Tone } from '../../parts/text/badge.tsx';
 import { changeQuery } from '../../router/route.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
 import type { RequestFilter } from './request-filter.ts';
-
-/** The spans of time to choose from. */
-const spans: readonly { readonly value: string; readonly label: string }[] = [
-  { value: '', label: 'Any time' },
-  { value: '15m', label: 'Last 15 min' },
-  { value: '1h', label: 'Last hour' },
-  { value: '24h', label: 'Last 24 hours' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' },
-];
+import { spans } from './spans.ts';
 
 /** How many names of a kind have a chip. */
 const mostNames = 3;

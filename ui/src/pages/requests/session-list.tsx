@@ -50,40 +50,46 @@ export const SessionList = ({
   readonly requests: readonly RequestSummary[];
   readonly withSingle: boolean;
 }) => {
+  const { client, status, text } = filter;
   const from = filter.from || '24h';
   const { data, error, reload } = useLoad(
-    useCallback((signal: AbortSignal) => listSessions(from, signal), [from]),
+    useCallback(
+      (signal: AbortSignal) =>
+        listSessions(
+          {
+            from,
+            client: client || undefined,
+            status: status === 'failed' ? status : undefined,
+            text: text || undefined,
+            least: withSingle ? 1 : 2,
+          },
+          signal,
+        ),
+      [from, client, status, text, withSingle],
+    ),
     everyMs,
   );
   const names = useMemo(() => namesOf(requests), [requests]);
   const columns = useMemo(() => columnsWith(names), [names]);
-  const fitting = useMemo(() => {
-    const text = filter.text.toLowerCase();
-    return (data?.sessions ?? []).filter(
-      (one) =>
-        (filter.client === '' || one.client === filter.client) &&
-        (filter.status !== 'failed' || one.failed > 0) &&
-        (text === '' || wordsOf(one, names).toLowerCase().includes(text)),
-    );
-  }, [data, filter, names]);
-  const all = (data?.sessions ?? none).filter((one) => withSingle || one.requests > 1);
-  const single = fitting.filter((one) => one.requests === 1).length;
-  const rows = withSingle ? fitting : fitting.filter((one) => one.requests > 1);
-  const clients = [...new Set(all.flatMap(({ client = [] }) => client))].slice(0, mostClients);
+  const rows = data?.sessions ?? none;
+  const single = data?.single ?? 0;
+  const clients = [
+    ...new Set([...(client === '' ? [] : [client]), ...rows.flatMap(({ client: own = [] }) => own)]),
+  ].slice(0, mostClients);
   const chips = [
     {
       key: 'status failed',
       label: 'With failures',
-      count: all.filter(({ failed }) => failed > 0).length,
+      count: rows.filter(({ failed }) => failed > 0).length,
       tone: 'bad',
       on: filter.status === 'failed',
     } as const,
     { key: 'single 1', label: 'With single requests', count: single, on: withSingle },
-    ...clients.map((client) => ({
-      key: `client ${client}`,
-      label: client,
-      count: all.filter((one) => one.client === client).length,
-      on: filter.client === client,
+    ...clients.map((name) => ({
+      key: `client ${name}`,
+      label: name,
+      count: rows.filter((one) => one.client === name).length,
+      on: client === name,
     })),
   ];
   return (
@@ -140,9 +146,6 @@ const toolsOf = ({ tools }: Session): string =>
     .join(', ');
 
 const modelsOf = ({ models }: Session): string => [...new Set(models.map(({ model }) => model))].join(', ');
-
-const wordsOf = (session: Session, names: ReadonlyMap<string, string>): string =>
-  [names.get(session.id), session.id, session.client, toolsOf(session), modelsOf(session)].join(' ');
 
 const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Session>[] => [
   { name: 'time', title: 'Last used', width: '5.5rem', cell: ({ endedAt }) => listTime(endedAt) },
