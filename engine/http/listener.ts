@@ -90,6 +90,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   readonly ticker: Ticker;
   readonly bodies = new MemoryBudget();
   readonly answers = new MemoryBudget();
+  readonly unseen = new MemoryBudget();
   readonly conversations = new Conversations();
   settings: ServeSettings;
   retiring = false;
@@ -151,9 +152,10 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
-  /** A larger message is collected in vain, so that its client can be told; beyond this size it isn't. */
+  /** A slightly larger message is collected in vain, so that its client can be told. */
   get maxMessageBytes(): number {
-    return 2 * this.settings.limits.bodyBytes;
+    const { bodyBytes } = this.settings.limits;
+    return bodyBytes + Math.min(bodyBytes, toldBytes);
   }
 
   disableKeepAlive(): void {
@@ -260,6 +262,9 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     if (this.#active.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 }
+
+/** Bytes beyond the largest message that are collected. */
+const toldBytes = 1 << 20;
 
 /** Active requests from which a listener is busy, and down to which it stays so. */
 const manyRequests = 200;

@@ -28,6 +28,8 @@ export interface ServingListener {
   readonly answers: MemoryBudget;
   /** Whether answers that start now are the last on their connections. */
   readonly retiring: boolean;
+  /** Messages of WebSocket clients that may be under way where the server can't tell. */
+  readonly unseen: MemoryBudget;
   /** What WebSocket connections remember. */
   readonly conversations: Conversations;
   /** The reason to reject a request from this address now. */

@@ -68,6 +68,8 @@ export interface HttpStream {
 export interface MessageStream {
   /** Sends a text message. `false`: the client's socket is full, which `writable` ends. The message is sent in any case. */
   readonly send: (text: string | Uint8Array) => boolean;
+  /** Whether `received` is called; otherwise, what is under way can't be seen. */
+  readonly countsBytes: boolean;
   /** Bytes that the client's socket hasn't taken yet. */
   readonly bufferedBytes: () => number;
   /** Sends what `act` sends in as few packets as possible. */
@@ -83,8 +85,12 @@ export interface MessageStream {
 export interface MessageEvents {
   /** The bytes are valid during the call alone. */
   readonly message: (bytes: Uint8Array, isBinary: boolean) => void;
+  /** So many bytes have come, of a message or of anything else; before the events of what they complete. */
+  readonly received: (bytes: number) => void;
   /** The client answers a ping. */
   readonly heard: () => void;
+  /** The client pings with so many bytes of content, which the library answers. */
+  readonly pinged: (bytes: number) => void;
   /** The client's socket takes data again. */
   readonly writable: () => void;
   /** The connection is closed, by either side. */

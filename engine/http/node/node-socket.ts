@@ -46,7 +46,9 @@ export class NodeSockets {
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       const events = open(new NodeSocket(ws, socket));
       ws.on('message', (data: Buffer, isBinary) => events.message(data, isBinary));
+      socket.prependListener('data', (chunk: Buffer) => events.received(chunk.length));
       ws.on('pong', () => events.heard());
+      ws.on('ping', (content: Buffer) => events.pinged(content.length));
       ws.on('close', () => events.closed());
       // What is wrong with a client's frames ends the connection, with the code for it.
       ws.on('error', () => undefined);
@@ -57,6 +59,7 @@ export class NodeSockets {
 
 /** A WebSocket connection on `node:http`. */
 class NodeSocket implements MessageStream {
+  readonly countsBytes = true;
   readonly #ws: WebSocket;
   readonly #socket: Socket;
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../../model/fault.ts';
 import type { SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
+import type { MemoryClaim } from '../../runtime/memory-budget.ts';
 import type { OpenSocket, ServingListener } from '../settings.ts';
 import type { MessageEvents, MessageStream } from '../stream.ts';
 import type { TickListener } from '../ticker.ts';
@@ -17,8 +18,26 @@ interface Lane {
 /** Milliseconds without a message of the client after which it is pinged. */
 const pingMs = 25_000;
 
-/** A client without a request that answers no ping for this long is gone, in milliseconds. */
+/** A client from which nothing comes for this long, though it is pinged, is gone, in milliseconds. One that doesn't read has longer. */
 const goneMs = 120_000;
+
+/**
+ * Bytes per second at which a large message arrives at least where the server can't see it: pings are only answered behind it. A
+ * connection that is silent for as long as the largest message takes is gone.
+ */
+const unseenBytesPerSecond = 16 * 1024;
+
+/** How long a ping may be unanswered before a message counts as under way where the server can't tell, in milliseconds. */
+const answerMs = 10_000;
+
+/** Bytes of messages under way that don't count. */
+const uncountedBytes = 64 * 1024;
+
+/** Bytes of answers to its pings that a client may leave unread. */
+const maxPongBytes = 64 * 1024;
+
+/** Bytes of a frame beside its content. */
+const frameBytes = 2;
 
 /** A client is full until this many bytes are left to send. */
 const fewBytes = 64 * 1024;
@@ -27,7 +46,7 @@ const fewBytes = 64 * 1024;
 const maxUnread = 100;
 
 /** Codes of a close frame. Source: RFC 6455, section 7.4.1; IANA, "WebSocket Close Code Number Registry". */
-const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, restart: 1012 } as const;
+const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, restart: 1012, tryLater: 1013 } as const;
 
 /**
  * One WebSocket connection of a client: its lanes of requests, what it remembers of their conversations, and its end. An answer's messages
@@ -51,6 +70,17 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   #heardMs: number;
   #pingedMs: number;
   #blockedFromMs: number | undefined;
+  /** Bytes that came in this window, by which a slow message is told from a dead connection. */
+  #windowFromMs: number;
+  #windowBytes = 0;
+  /** Bytes that came since the last message. */
+  #underWayBytes = 0;
+  /** Memory for them. */
+  #underWay: MemoryClaim | undefined;
+  /** What may be under way unseen. */
+  #unseen: MemoryClaim | undefined;
+  /** Bytes of answers to pings since the client had read everything. */
+  #pongBytes = 0;
   /** Errors since the client's socket became full. */
   #unread = 0;
   /** Why it takes no more requests. */
@@ -72,6 +102,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const nowMs = listener.ticker.nowMs();
     this.#heardMs = nowMs;
     this.#pingedMs = nowMs;
+    this.#windowFromMs = nowMs;
     this.#endsAtMs = nowMs + lifetimeMs;
     listener.ticker.add(this);
   }
@@ -89,7 +120,9 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (this.#closed) return;
     const { bodyBytes } = this.listener.settings.limits;
     const { faults } = this.protocol;
-    this.#heardMs = this.listener.ticker.nowMs();
+    this.heard();
+    this.#underWayBytes = 0;
+    this.#underWay?.hold(0);
     if (bytes.length > bodyBytes) {
       this.#refuse(tooLarge(bodyBytes));
       this.#close(closeCodes.tooLarge, 'message too large');
@@ -102,14 +135,37 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     }
   }
 
+  received(bytes: number): void {
+    if (this.#closed) return;
+    this.#windowBytes += bytes;
+    this.#underWayBytes += bytes;
+    if (this.#underWayBytes <= uncountedBytes) return;
+    const { bodies, settings } = this.listener;
+    this.#underWay ??= bodies.claim(settings.limits.bodiesBytes);
+    if (this.#underWay.take(this.#underWayBytes - this.#underWay.heldBytes) === undefined) return;
+    this.#refuse(noMemory);
+    this.#close(closeCodes.tryLater, 'no memory for the message');
+  }
+
   heard(): void {
     this.#heardMs = this.listener.ticker.nowMs();
+    this.#unseen?.hold(0);
+  }
+
+  pinged(bytes: number): void {
+    if (this.#closed) return;
+    this.heard();
+    const unread = this.#stream.bufferedBytes();
+    if (unread === 0) this.#pongBytes = 0;
+    this.#pongBytes += bytes + frameBytes;
+    if (unread > 0 && this.#pongBytes > maxPongBytes) this.#stream.terminate();
   }
 
   writable(): void {
     if (this.#closed || !this.isBlocked || this.#stream.bufferedBytes() > fewBytes) return;
     this.#blockedFromMs = undefined;
     this.#unread = 0;
+    this.heard();
     for (const request of this.#running) request.backpressure.resume();
     this.#startNext();
   }
@@ -128,7 +184,8 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
       this.#stream.terminate();
       return;
     }
-    if (this.#isIdle && nowMs - this.#heardMs > goneMs) {
+    this.#countWindow(nowMs);
+    if (this.#isGone(nowMs)) {
       this.#stream.terminate();
       return;
     }
@@ -178,6 +235,28 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (this.#closed) return;
     this.#startNext();
     this.#closeIfOver();
+  }
+
+  /** Bytes that come fast enough are a sign of life, as those of a body over HTTP. */
+  #countWindow(nowMs: number): void {
+    const { bodyWindowMs, bodyBytesPerSecond } = this.listener.settings.limits;
+    const spentMs = nowMs - this.#windowFromMs;
+    if (spentMs < bodyWindowMs) return;
+    if (this.#windowBytes * 1000 >= bodyBytesPerSecond * spentMs) this.#heardMs = nowMs;
+    this.#windowFromMs = nowMs;
+    this.#windowBytes = 0;
+  }
+
+  /** Whether nothing comes any more. A client that is answered reads pings, unless its socket is full. */
+  #isGone(nowMs: number): boolean {
+    const silentMs = nowMs - this.#heardMs;
+    const { bodyBytes, bodiesBytes } = this.listener.settings.limits;
+    if (!this.#isIdle) return !this.isBlocked && silentMs > goneMs;
+    if (this.#stream.countsBytes) return silentMs > goneMs;
+    if (silentMs > Math.max(goneMs, (bodyBytes / unseenBytesPerSecond) * 1000)) return true;
+    if (silentMs < pingMs + answerMs || this.#unseen?.heldBytes) return false;
+    this.#unseen ??= this.listener.unseen.claim(bodiesBytes);
+    return this.#unseen.take(bodyBytes) !== undefined;
   }
 
   get #isIdle(): boolean {
@@ -299,10 +378,19 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   #end(): void {
     this.#closed = true;
     this.#due = undefined;
+    this.#underWay?.release();
+    this.#unseen?.release();
     this.listener.ticker.delete(this);
     this.listener.closedSocket(this);
   }
 }
+
+const noMemory: Fault = {
+  kind: 'unavailable',
+  message:
+    'The bodies of active requests use all the memory for request bodies. LIMITS.bodiesBytes in the configuration sets the limit.',
+  headers: { 'retry-after': '1' },
+};
 
 const tooLarge = (maxBytes: number): Fault => ({
   kind: 'too-large',

@@ -8,6 +8,7 @@ interface SocketData {
 
 /** A WebSocket connection on uWebSockets.js. */
 class UwsSocket implements MessageStream {
+  readonly countsBytes = false;
   readonly #open: (socket: MessageStream) => MessageEvents;
   #ws: UwsWebSocket<SocketData> | undefined;
   #events: MessageEvents | undefined;
@@ -75,6 +76,7 @@ export const uwsSockets = (
   open: (ws) => ws.getUserData().socket.opened(ws),
   message: (ws, message, isBinary) => ws.getUserData().socket.events?.message(new Uint8Array(message), isBinary),
   drain: (ws) => ws.getUserData().socket.events?.writable(),
+  ping: (ws, content) => ws.getUserData().socket.events?.pinged(content.byteLength),
   pong: (ws) => ws.getUserData().socket.events?.heard(),
   close(ws) {
     ws.getUserData().socket.closed();

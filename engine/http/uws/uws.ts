@@ -55,6 +55,7 @@ export interface UwsBehavior<D>
   readonly open: (ws: UwsWebSocket<D>) => void;
   readonly message: (ws: UwsWebSocket<D>, message: ArrayBuffer, isBinary: boolean) => void;
   readonly drain: (ws: UwsWebSocket<D>) => void;
+  readonly ping?: (ws: UwsWebSocket<D>, content: ArrayBuffer) => void;
   readonly pong: (ws: UwsWebSocket<D>) => void;
   readonly close: (ws: UwsWebSocket<D>) => void;
 }

@@ -37,6 +37,7 @@ test('a process that retires gives up its port before its WebSocket clients are 
   t.teardown(() => listener.close());
   const messages: MessageStream = {
     send: () => true,
+    countsBytes: true,
     bufferedBytes: () => 0,
     cork: (act) => act(),
     ping: () => undefined,

@@ -35,7 +35,13 @@ interface Rig {
 }
 
 /** A connection without a network, whose time passes as the test wants. */
-const rigOf = (t: ExecutionContext, limits: Partial<HttpLimits> = {}, conversations = new Conversations()): Rig => {
+const rigOf = (
+  t: ExecutionContext,
+  limits: Partial<HttpLimits> = {},
+  conversations = new Conversations(),
+  countsBytes = true,
+  unseen = new MemoryBudget(),
+): Rig => {
   let nowMs = 1_000;
   const ticker = new Ticker(60_000, () => nowMs);
   const done: string[] = [];
@@ -62,6 +68,7 @@ const rigOf = (t: ExecutionContext, limits: Partial<HttpLimits> = {}, conversati
     ticker,
     bodies: new MemoryBudget(),
     answers: new MemoryBudget(),
+    unseen,
     conversations,
     retiring: false,
     rejection: () => undefined,
@@ -77,6 +84,7 @@ const rigOf = (t: ExecutionContext, limits: Partial<HttpLimits> = {}, conversati
       done.push(status === undefined ? String(type) : `${status} ${error.code}`);
       return rig.hasRoom;
     },
+    countsBytes,
     bufferedBytes: () => (rig.hasRoom ? 0 : 1_000_000),
     cork: (act) => act(),
     ping: () => done.push('ping'),
@@ -133,8 +141,11 @@ test('a silent client is pinged, a long wait has a message, and a lifetime ends 
     parts.next(data(': keep-alive\n\n'));
   }
   t.deepEqual(await rig.since(), ['ping', 'ping', 'codex.keepalive']);
-  rig.pass(3_600_000);
-  t.deepEqual(await rig.since(), ['ping'], 'it answers first');
+  for (let minutes = 0; minutes < 60; minutes += 1) {
+    rig.socket.heard();
+    rig.pass(60_000);
+  }
+  t.deepEqual([...new Set(await rig.since())], ['ping'], 'it answers first');
   rig.send();
   t.deepEqual(await rig.since(), ['400 websocket_connection_limit_reached']);
   parts.next(data(event('response.completed', { response: { id: 'resp_1', output: [] } })));
@@ -151,6 +162,14 @@ test('a client that is gone is disconnected, and so is one that leaves its answe
   const gone = rigOf(t);
   gone.pass(130_000);
   t.deepEqual(await gone.since(), ['terminate']);
+
+  const vanished = rigOf(t);
+  vanished.answer = () => new Subject<ReplyPart>();
+  vanished.send();
+  for (let seconds = 0; seconds < 116; seconds += 4) vanished.pass(4_000);
+  t.false(vanished.done.includes('terminate'));
+  for (let seconds = 0; seconds < 8; seconds += 4) vanished.pass(4_000);
+  t.true(vanished.done.includes('terminate'), 'in mid-answer, too');
 
   const slow = rigOf(t);
   const parts = new Subject<ReplyPart>();
@@ -181,6 +200,71 @@ test('a client that is gone is disconnected, and so is one that leaves its answe
   }
   t.is((await flood.since()).filter((what) => what !== '400 null').join(), 'close 1008,gone');
   t.true(flood.done.length < 110);
+});
+
+test('a large message that arrives slowly is a sign of life, while it arrives fast enough', async (t) => {
+  const rig = rigOf(t);
+  // 4 s per tick.
+  const arrive = (seconds: number, bytesPerSecond: number) => {
+    for (let spent = 0; spent < seconds; spent += 4) {
+      if (bytesPerSecond > 0) rig.socket.received(4 * bytesPerSecond);
+      rig.pass(4_000);
+    }
+  };
+  arrive(600, 16 * 1024);
+  t.false(rig.done.includes('terminate'));
+  arrive(60, 0);
+  arrive(600, 2 * 1024);
+  t.false(rig.done.includes('terminate'));
+  arrive(160, 500);
+  t.true(rig.done.includes('terminate'));
+
+  // Where the server can't see what arrives, a connection is silent for as long as the largest message takes.
+  const unseen = rigOf(t, { bodyBytes: 16 * 1024 * 1_000 }, undefined, false);
+  for (let seconds = 0; seconds < 1_000; seconds += 20) unseen.pass(20_000);
+  t.false(unseen.done.includes('terminate'));
+  unseen.pass(20_000);
+  t.true(unseen.done.includes('terminate'));
+});
+
+test('unfinished messages of all connections are bounded, and so are those that can not be seen', async (t) => {
+  const limits = { bodiesBytes: 3_000_000, bodyBytes: 1_000_000 };
+  const [one, other] = [rigOf(t, limits), rigOf(t, limits)];
+  const { bodies } = one.listener;
+  one.socket.received(50_000);
+  t.is(bodies.usedBytes, 0, 'small ones are not counted');
+  one.socket.received(1_950_000);
+  t.is(bodies.usedBytes, 2_000_000);
+  one.send();
+  t.true(bodies.usedBytes < 100_000, 'the message is complete');
+  one.socket.received(2_500_000);
+  one.socket.received(600_000);
+  t.deepEqual((await one.since()).slice(-3), ['503 service_unavailable', 'close 1013', 'gone']);
+  t.is(bodies.usedBytes, 0);
+  other.socket.received(2_000_000);
+  other.socket.closed();
+  t.is(other.listener.bodies.usedBytes, 0);
+
+  const unseen = new MemoryBudget();
+  const four = Array.from({ length: 4 }, () => rigOf(t, limits, undefined, false, unseen));
+  for (const rig of four) rig.pass(40_000);
+  t.deepEqual(
+    four.map(({ done }) => done.includes('terminate')),
+    [false, false, false, true],
+  );
+  four[0]?.socket.heard();
+  t.is(unseen.usedBytes, 2_000_000);
+});
+
+test('a client that pings and reads no answer is disconnected; one that reads may ping', (t) => {
+  const rig = rigOf(t);
+  for (let count = 0; count < 10_000; count += 1) rig.socket.pinged(125);
+  t.false(rig.done.includes('terminate'));
+  rig.hasRoom = false;
+  for (let count = 0; count < 300; count += 1) rig.socket.pinged(125);
+  const few = rig.done.includes('terminate');
+  for (let count = 0; count < 300; count += 1) rig.socket.pinged(125);
+  t.deepEqual([few, rig.done.includes('terminate')], [false, true]);
 });
 
 test('what connections remember is bounded, each and together, and is returned at their end', async (t) => {
