@@ -1,8 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { Config } from './config/config.ts';
+import type { Spent } from './config/custom/around.ts';
 import type { Destination } from './config/sections/destination.ts';
 import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
+import type { Batch } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Outline } from './model/json/outline.ts';
@@ -22,6 +24,8 @@ export interface RequestAdmission {
   readonly isLimited: boolean;
   readonly rates: readonly RateLimit[];
   readonly allowsModel: (destination: Destination) => boolean;
+  /** What the client has used; absent: not known. */
+  readonly spent?: () => Spent;
   /**
    * Takes what the request needs from the limits; returns a promise if other processes have to be asked. `input`: tokens of the
    * prompt; `maxTokens`: what the answer may have at most. Throws, or rejects with, `forbidden` for a destination or rule that isn't
@@ -48,6 +52,32 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
   readonly onInterrupted?: (handler: (fault: Fault) => void) => void;
 }
 
+/** A call that a stage makes for a request, beside the request's own: again, to another destination, or a question. */
+export interface StageCall {
+  /** The request that it is made for. */
+  readonly for: Routed;
+  readonly stage: string;
+  readonly kind: 'next' | 'ask';
+  readonly request: ModelRequest;
+  /** The destination, `provider,model` or a pool; `undefined`: that of the request. */
+  readonly to: string | undefined;
+  /** The stages up to this position in the configuration's list don't see it. */
+  readonly after: number;
+}
+
+/** Makes the calls of a request's stages. Each is a request of its own, with its own record. */
+export interface StageCalls {
+  /** How many calls this request is made within; 0: a client's own. */
+  readonly depth: number;
+  /** What is left of the calls that a client's request may cause, at any depth. */
+  readonly left: { count: number };
+  /** The conversation; `undefined`: unknown. */
+  readonly session: () => string | undefined;
+  readonly spent: () => Spent;
+  /** The events of the answer. Fails with a `FaultError`; unsubscribing ends the call. */
+  readonly run: (call: StageCall) => Observable<Batch>;
+}
+
 /** What a request brings, and who watches it. */
 interface ExchangeStart {
   readonly incoming: Incoming;
@@ -58,6 +88,8 @@ interface ExchangeStart {
   readonly progress?: ReplyProgress;
   readonly observer?: Observer;
   readonly trace?: TraceCarrier | undefined;
+  readonly calls?: StageCalls | undefined;
+  readonly after?: number;
 }
 
 /**
@@ -85,8 +117,15 @@ export class Exchange {
   readonly observer: Observer;
   /** Present if requests are traced. */
   readonly trace: TraceCarrier | undefined;
+  /** Absent: stages can't call anything but the request's own destination, once. */
+  readonly calls: StageCalls | undefined;
+  /** The stages up to this position in the configuration's list don't see it; -1: all do. */
+  readonly after: number;
+  isOver = false;
+  #endings: (() => void)[] | undefined = undefined;
 
-  constructor({ incoming, client, preset, seed, admission, progress, observer, trace }: ExchangeStart) {
+  constructor(start: ExchangeStart) {
+    const { incoming, client, preset, seed, admission, progress, observer, trace, calls, after = -1 } = start;
     this.incoming = incoming;
     this.id = incoming.id;
     this.seed = seed ?? '0'.repeat(24);
@@ -100,8 +139,25 @@ export class Exchange {
     this.progress = progress ?? newReplyProgress();
     this.observer = observer ?? silentObserver;
     this.trace = trace;
+    this.calls = calls;
+    this.after = after;
+  }
+
+  /** Calls `handler` when the request is over. */
+  whenOver(handler: () => void): void {
+    this.#endings ??= [];
+    this.#endings.push(handler);
+  }
+
+  /** The request is over: answered, failed or cancelled. */
+  over(): void {
+    this.isOver = true;
+    for (const handler of this.#endings ?? none) handler();
+    this.#endings = undefined;
   }
 }
+
+const none: readonly never[] = [];
 
 /** For requests that come over no listener. */
 const unbounded = new MemoryBudget();
@@ -140,9 +196,9 @@ export interface ReplyProgress {
   broken: Fault | undefined;
   /** Failed attempts, in order. */
   failed: readonly FailedAttempt[];
+  /** Present if a stage is around the call: whether it has been made, and how it failed. */
+  wrapped: { readonly accepted: boolean; readonly fault?: Fault } | undefined;
 }
-
-const none: readonly FailedAttempt[] = [];
 
 export const newReplyProgress = (): ReplyProgress => ({
   requestedModel: undefined,
@@ -155,6 +211,7 @@ export const newReplyProgress = (): ReplyProgress => ({
   keepAlive: undefined,
   broken: undefined,
   failed: none,
+  wrapped: undefined,
 });
 
 /** After `decode`: the body is parsed, or its outline. */
@@ -187,7 +244,12 @@ export interface Routed extends Decoded {
 }
 
 /** Whether stages change the request on its way to the destination. */
-export const hasRequestStages = ({ plan }: Routed): boolean => plan.graph.requestStages.length > 0;
+export const hasRequestStages = ({ plan }: Routed): boolean =>
+  plan.graph.layers.some(({ requestStages }) => requestStages.length > 0);
+
+/** Whether a stage is around the call. None is around a compaction that has a path of its own: its answer isn't one. */
+export const isWrapped = ({ plan, request, summarizes }: Routed): boolean =>
+  plan.graph.layers.length > 1 && (summarizes || !request.compaction?.byPath);
 
 /** Whether the destination's model is asked to write the summary that the client wants. */
 export const isSummarized = ({ summarizes }: Routed): boolean => summarizes;

@@ -11,13 +11,16 @@ export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
   readonly inspection?: { readonly watcher: Watcher; readonly gateway: Gateway } | undefined;
 }
 
-/** What a request is admitted for: an answer of a model, or a count, which takes no tokens. */
+/**
+ * What a request is admitted for: an answer of a model; a count, which takes no tokens; or a call of a stage, as part of an answer. The
+ * operator allows that one's destination.
+ */
 export interface AdmissionRequest {
   readonly gateway: Gateway;
   /** The client whose own key the request carries. Others are not admitted by features. */
   readonly namedClient: string;
   readonly preset: string | undefined;
-  readonly use: 'answer' | 'count';
+  readonly use: 'answer' | 'count' | 'stage';
 }
 
 /**

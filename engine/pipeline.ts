@@ -1,6 +1,17 @@
 import { identity, type Observable, type OperatorFunction } from 'rxjs';
-import { type Exchange, hasRequestStages, isSummarized, type Ready, type Routed } from './exchange.ts';
+import {
+  type Exchange,
+  hasRequestStages,
+  isSummarized,
+  isWrapped,
+  type Ready,
+  type Reconciled,
+  type Routed,
+  type StageCall,
+} from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
+import type { Batch } from './model/event.ts';
+import { answerStage, answerWrapped } from './operators/around.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
@@ -13,6 +24,7 @@ import { refuseUnservable, route } from './operators/route.ts';
 import { Known, named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
+import { observeStageCall, routeStageCall } from './operators/stage-calls.ts';
 import { askForSummary, packSummaries, transformEvents, transformRequest } from './operators/transform.ts';
 import {
   encodeEvents,
@@ -24,11 +36,12 @@ import {
   writeReply,
 } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
+import { eventStagesOf } from './routing/plan/build-graph.ts';
 import { memoize } from './runtime/memoize.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
-  const answer = decodeAndRoute(gateway, retry(gateway, attempt(gateway)));
+  const answer = decodeAndRoute(gateway, retry(gateway, attempt(gateway), isOfAnswer));
   const deliver = stages(
     keepAlive(gateway.keepAliveMs), // keep-alives while the upstream is silent
     renderFaults(gateway.config), // any fault → the client's own error format
@@ -65,14 +78,46 @@ const prepareCall = <T>(gateway: Gateway, then: SequenceStep<Ready, T>): Operato
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
   decodeAndRoute(gateway, dryRun(gateway, prepareCall(gateway, identity)));
 
+const isOfAnswer = ({ type }: ReplyPart): boolean => type !== 'head';
+
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
-  const { limits, timeouts } = gateway.config;
+  const plain = plainAttempt(gateway);
+  const wrapped = prepareStages(gateway, answerWrapped(gateway));
+  return (source) => {
+    if (!(source instanceof Known)) return plain(source);
+    if (isWrapped(source.value)) return wrapped(source);
+    // An attempt before may have had such stages.
+    source.value.progress.wrapped = undefined;
+    return plain(source);
+  };
+};
+
+/** The request → what the stages get that are around its call, for `then`. */
+const prepareStages = <T>(gateway: Gateway, then: SequenceStep<Reconciled, T>): OperatorFunction<Routed, T> =>
+  sequence(
+    refuseUnservable(gateway),
+    reconcileReasoning(gateway.signatures),
+    named('decode-request', decodeUnlessPassing(gateway)),
+    leaveWire,
+    onlyIf(isSummarized, askForSummary(gateway)),
+    then,
+  );
+
+/** A call that a stage makes beside the request's own: the events of its answer. It has its own attempts. */
+export const createStageCall = (gateway: Gateway): ((call: StageCall, exchange: Exchange) => Observable<Batch>) => {
+  const run = retry(gateway, prepareStages(gateway, answerStage(gateway)), () => true);
+  const begin = routeStageCall(gateway);
+  return (call, exchange) => sequence(begin, run)(new Known({ call, exchange })).pipe(observeStageCall(exchange));
+};
+
+const plainAttempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
+  const { limits } = gateway.config;
   const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
-  const convert = memoize((plan: Routed['plan']) => converted(transformEvents(plan, timeouts.stageMs)));
+  const convert = memoize((plan: Routed['plan']) => converted(transformEvents(eventStagesOf(plan.graph), gateway)));
   const summarize = memoize((plan: Routed['plan']) =>
-    converted(packSummaries(transformEvents(plan, timeouts.stageMs))),
+    converted(packSummaries(transformEvents(eventStagesOf(plan.graph), gateway))),
   );
   const converted = (events: ReturnType<typeof transformEvents>) =>
     stages(

@@ -5,6 +5,7 @@ import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
 import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
+import type { JsonObject } from './model/json/json.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
@@ -25,6 +26,13 @@ import { costOf } from './routing/catalogue/catalogue.ts';
 import type { KnownModel } from './routing/catalogue/known-model.ts';
 import type { Gateway } from './routing/gateway.ts';
 
+/** Why a request is made that no client has sent. */
+interface RequestCause {
+  readonly record: RequestRecord;
+  readonly stage: string;
+  readonly kind: 'next' | 'ask';
+}
+
 /** A model request as it begins. */
 interface RequestStart {
   readonly id: string;
@@ -36,6 +44,8 @@ interface RequestStart {
   readonly namedClient: string | undefined;
   readonly progress: ReplyProgress;
   readonly gateway: Gateway;
+  /** The request that it is made for, by a stage. */
+  readonly cause?: RequestCause | undefined;
   /** Its body is there until the upstream accepts the call. */
   readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
 }
@@ -167,6 +177,10 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   /** Sets those that watch this request beside the followers. */
   watchedBy(watchers: readonly Watcher[]): void {
     this.#watchers = watchers;
+  }
+
+  get cause(): RequestCause | undefined {
+    return this.start.cause;
   }
 
   get path(): string {
@@ -328,6 +342,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   stageFailed(fault: Fault, cause: unknown): void {
     for (const stageFailed of this.#followed.stageFailed) stageFailed(this, fault, cause);
     for (const watcher of this.#watchers) watcher.stageFailed?.(fault, cause);
+  }
+
+  stageLogged(stage: string, text: string, fields: JsonObject): void {
+    for (const stageLogged of this.#followed.stageLogged) stageLogged(this, stage, text, fields);
+    for (const watcher of this.#watchers) watcher.stageLogged?.(stage, text, fields);
   }
 
   attemptFailed(failure: ObservedFailure): void {

@@ -1,11 +1,28 @@
 /** The public API for custom transformers, exported as `junctor/transformer`. Changes break users' modules; additions don't. */
 export * as rx from 'rxjs';
 export { type Static, Type } from 'typebox';
+export { answer, lastText, replayEvents as replay, untilContent, whole } from './config/custom/answers.ts';
+export type {
+  Answer,
+  Around,
+  Asked,
+  AskOptions,
+  Next,
+  NextOptions,
+  Spent,
+  StageClient,
+  StageContext,
+  StageMemory,
+  StageReplyContext,
+  StageTarget,
+  WholeAnswer as Reply,
+} from './config/custom/around.ts';
 export type { RouteAnswer, RouteQuestion } from './config/custom/load-router.ts';
-export type { OpenStage, StageOperators } from './config/custom/transformer.ts';
+export type { OpenStage, StageOperator, StageOperators } from './config/custom/transformer.ts';
 export { customTransformer as transformer, type OpenSpec, type OpenTransformer } from './config/custom/transformer.ts';
 export type { ReplyContext } from './model/context.ts';
 export type {
+  Batch,
   Block,
   BlockStart,
   BlockStop,

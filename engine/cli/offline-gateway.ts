@@ -4,6 +4,8 @@ import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
+import { SessionSpending } from '../config/custom/session-spending.ts';
+import { StageMemories } from '../config/custom/stage-memory.ts';
 import { quoteReferences } from '../config/env.ts';
 import { type Findings, type Inspect, withInspected } from '../config/judge.ts';
 import { presetFindings } from '../config/presets/preset-findings.ts';
@@ -60,6 +62,8 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
     catalogue,
     health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
+    stageMemories: new StageMemories(),
+    spending: new SessionSpending(),
     keepAliveMs: longestTimerMs,
   });
   return { gateway, checked: inspectBuilt(config, gateway) };

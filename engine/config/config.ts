@@ -186,6 +186,8 @@ export interface TransformerEntry {
   readonly models?: readonly string[];
   /** Path of a module to load: absolute, or relative to the configuration's folder. */
   readonly path?: string;
+  /** Destinations that the module may call besides that of the request. */
+  readonly ask?: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 

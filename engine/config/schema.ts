@@ -362,6 +362,11 @@ export const TransformerFile = Type.Object({
   provider: text('The provider it applies to; absent: all.', 'local'),
   models: Type.Optional(texts('The models it applies to; absent: all.', ['qwen3-coder'])),
   path: text("A module to load, absolute or relative to the configuration's folder.", 'stages/house-rules.ts'),
+  ask: Type.Optional(
+    texts('Destinations that the module may call besides that of the request: `provider,model`, or pools.', [
+      'local,guard',
+    ]),
+  ),
   options: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The transformer's options.",

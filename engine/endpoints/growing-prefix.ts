@@ -1,4 +1,4 @@
-import { catchError, map, mergeMap, type Observable, of, tap } from 'rxjs';
+import { catchError, identity, map, type Observable, of } from 'rxjs';
 import type { Exchange, Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
 import { frozen } from '../model/checked/copy.ts';
@@ -8,7 +8,8 @@ import type { ModelRequest } from '../model/request.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import type { RequestStage } from '../routing/plan/build-stages.ts';
+import type { Layer } from '../routing/plan/build-graph.ts';
+import { type RequestStage, tapRequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
 
@@ -47,39 +48,19 @@ export class NotedRequest {
 
   #noted(plan: Plan): Plan {
     const { graph } = plan;
-    const requestStages = graph.requestStages.map((node) => ({ ...node, work: this.#tapped(node, node.work) }));
-    return { ...plan, graph: { ...graph, requestStages } };
+    const layers = graph.layers.map((layer) => ({
+      ...layer,
+      requestStages: layer.requestStages.map((node) => ({ ...node, work: this.#tapped(node, node.work) })),
+    }));
+    return { ...plan, graph: { ...graph, layers } };
   }
 
-  #tapped({ name, about: { entry = '' } }: Plan['graph']['requestStages'][number], stage: RequestStage): RequestStage {
-    const note = (before: ModelRequest, request: ModelRequest): void => {
-      this.steps.push({ name, entry, before, request });
-    };
-    /** A stage that changes the request in place fails where it does so. */
-    const given = (request: ModelRequest): ModelRequest => (stage.custom ? frozen(request) : request);
-    if (stage.form === 'operator') {
-      return {
-        form: 'operator',
-        custom: stage.custom,
-        run: (source) =>
-          source.pipe(
-            mergeMap((before) =>
-              of(given(before)).pipe(
-                stage.run,
-                tap((changed) => note(before, changed)),
-              ),
-            ),
-          ),
-      };
-    }
-    return {
-      ...stage,
-      run(request, losses) {
-        const changed = stage.run(given(request), losses);
-        note(request, changed);
-        return changed;
-      },
-    };
+  #tapped({ name, about: { entry = '' } }: Layer['requestStages'][number], stage: RequestStage): RequestStage {
+    return tapRequestStage(stage, {
+      seen: (before, request) => this.steps.push({ name, entry, before, request }),
+      // A stage that changes the request in place fails where it does so.
+      give: stage.custom ? frozen : identity,
+    });
   }
 }
 

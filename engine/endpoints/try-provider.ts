@@ -15,6 +15,7 @@ import { stages } from '../operators/rx/stages.ts';
 import { transformEvents } from '../operators/transform.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { eventStagesOf } from '../routing/plan/build-graph.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { minimalRequest } from './explain.ts';
@@ -64,8 +65,9 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
     return of(exchange).pipe(prepare(quiet), sequence(callUpstream(quiet, (answered) => readAnswer(answered, quiet))));
   });
 
-const readAnswer = (answered: Answered, { config: { limits, timeouts } }: Gateway): Observable<TrialAnswer> => {
-  const read = stages(boundReply(limits), readEvents(), transformEvents(answered.plan, timeouts.stageMs));
+const readAnswer = (answered: Answered, gateway: Gateway): Observable<TrialAnswer> => {
+  const events = transformEvents(eventStagesOf(answered.plan.graph), gateway);
+  const read = stages(boundReply(gateway.config.limits), readEvents(), events);
   return answered.answer.body.pipe(
     read(answered),
     toArray(),

@@ -46,6 +46,12 @@ export const requestLog: Feature = {
       const stack = cause instanceof Error ? cause.stack : cause;
       record.start.gateway.log.error(message, { ...who(record), kind, stack });
     },
+    ended({ session, usage, cost, start: { gateway } }) {
+      if (gateway.registry.custom.size > 0) gateway.spending.add({ session, usage, cost });
+    },
+    stageLogged(record, stage, text, fields) {
+      record.start.gateway.log.info(`${stage}: ${text}`, { ...who(record), stage, fields });
+    },
     failed(record, { kind, message, status, param }, error) {
       const { log } = record.start.gateway;
       const fields = { ...who(record), kind, status, param };

@@ -5,8 +5,8 @@ import type { ReplyContext } from './context.ts';
  * in the state, and doesn't throw: unreadable input becomes an `error` event. Throwing would lose the valid events before it
  * in the same chunk.
  */
-export interface MachineSpec<S, I, O> {
-  readonly initial: (context: ReplyContext) => S;
+export interface MachineSpec<S, I, O, C extends ReplyContext = ReplyContext> {
+  readonly initial: (context: C) => S;
   /** Appends the output for `input` to `out`. May change `state`, which belongs to one request. */
   readonly step: (state: S, input: I, out: O[]) => void;
   /** Appends the remaining output after the input has ended normally. */
@@ -26,19 +26,21 @@ export interface Running<I, O> {
 }
 
 /** A stream conversion; started once per request. */
-export interface Machine<I, O> {
-  readonly start: (context: ReplyContext) => Running<I, O>;
+export interface Machine<I, O, C extends ReplyContext = ReplyContext> {
+  readonly start: (context: C) => Running<I, O>;
 }
 
-export const machine = <S, I, O>(spec: MachineSpec<S, I, O>): Machine<I, O> => ({
+export const machine = <S, I, O, C extends ReplyContext = ReplyContext>(
+  spec: MachineSpec<S, I, O, C>,
+): Machine<I, O, C> => ({
   start: (context) => new SpecRun(spec, spec.initial(context)),
 });
 
-class SpecRun<S, I, O> implements Running<I, O> {
-  readonly #spec: MachineSpec<S, I, O>;
+class SpecRun<S, I, O, C extends ReplyContext> implements Running<I, O> {
+  readonly #spec: MachineSpec<S, I, O, C>;
   readonly #state: S;
 
-  constructor(spec: MachineSpec<S, I, O>, state: S) {
+  constructor(spec: MachineSpec<S, I, O, C>, state: S) {
     this.#spec = spec;
     this.#state = state;
   }
@@ -87,7 +89,11 @@ export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Mac
 });
 
 /** Runs a machine over a whole input. */
-export const runWhole = <I, O>(machine: Machine<I, O>, context: ReplyContext, inputs: Iterable<I>): O[] => {
+export const runWhole = <I, O, C extends ReplyContext>(
+  machine: Machine<I, O, C>,
+  context: C,
+  inputs: Iterable<I>,
+): O[] => {
   const out: O[] = [];
   const running = machine.start(context);
   for (const input of inputs) running.step(input, out);

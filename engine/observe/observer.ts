@@ -2,6 +2,7 @@ import type { ReplyPart } from '../http/endpoint.ts';
 import type { CallBody } from '../model/call-body.ts';
 import type { Usage } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import type { Loss, Losses } from '../model/loss.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import type { FormatReason } from '../model/transformer.ts';
@@ -33,6 +34,8 @@ export interface Observer {
   readonly faulted: (fault: Fault) => void;
   /** A stage of the graph has failed; `cause` is what it threw. */
   readonly stageFailed: (fault: Fault, cause: unknown) => void;
+  /** A custom stage says something about the request. */
+  readonly stageLogged: (stage: string, text: string, fields: JsonObject) => void;
   /** An attempt has failed; something else is tried, or the client gets the first destination's fault. */
   readonly attemptFailed: (failure: ObservedFailure) => void;
   /** The upstream will be called again; `reason` is one of a closed list. */
@@ -141,6 +144,8 @@ export interface RequestObservation {
 export interface TraceCarrier {
   /** The headers of the next call, which is a child of the request. */
   readonly callHeaders: () => Readonly<Record<string, string>>;
+  /** The headers by which another request of the gateway becomes a child of this one. */
+  readonly childHeaders: () => Readonly<Record<string, string>>;
 }
 
 /** Traces requests. */
@@ -202,6 +207,10 @@ export class Observers implements Observer {
 
   stageFailed(fault: Fault, cause: unknown): void {
     for (const watcher of this.#watchers) watcher.stageFailed?.(fault, cause);
+  }
+
+  stageLogged(stage: string, text: string, fields: JsonObject): void {
+    for (const watcher of this.#watchers) watcher.stageLogged?.(stage, text, fields);
   }
 
   attemptFailed(failure: ObservedFailure): void {

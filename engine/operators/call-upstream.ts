@@ -30,15 +30,15 @@ import { hopHeaders } from './hops.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
+import type { StageGateway } from './stage-parts.ts';
 import { requireCompaction } from './transform.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
-export const encodeRequest = ({
-  config,
-  hop,
-  commandKeys,
-}: Pick<Gateway, 'config' | 'hop' | 'commandKeys'>): SequenceStep<Reconciled, Ready> => {
+export const encodeRequest = (
+  gateway: Pick<Gateway, 'hop' | 'commandKeys'> & StageGateway,
+): SequenceStep<Reconciled, Ready> => {
+  const { config, hop, commandKeys } = gateway;
   const withClientCredentials = clientCredentials(config);
   return withCommandKey(commandKeys, (routed) => {
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
@@ -64,7 +64,7 @@ export const encodeRequest = ({
     const url = callUrl(plan.format, target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
     const call = { url, headers: sent, body };
-    const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call) : call;
+    const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call, gateway) : call;
     const ready = fill(routed, { passThrough, call: changed });
     observer.encoded(ready);
     return ready;

@@ -7,19 +7,30 @@ import { applyPatches } from '../model/json/merge-patch.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { CallChanges, ProviderCall } from '../model/transformer.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
-import type { CallStage } from '../routing/plan/build-stages.ts';
+import type { Graph } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
+import { stageContext } from './stage-context.ts';
+import type { StageGateway } from './stage-parts.ts';
 
 type SentCall = Ready['call'];
 
 /** Applies the stages' call halves to the call, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
-export const changeCall = ({ plan, request }: Pick<Reconciled, 'plan' | 'request'>, call: SentCall): SentCall =>
-  plan.graph.callStages.reduce((sent, { name, work }) => changedBy(name, work, sent, request), call);
+export const changeCall = (routed: Reconciled, call: SentCall, gateway: StageGateway): SentCall =>
+  routed.plan.graph.callStages.reduce((sent, node) => changedBy(node, sent, routed, gateway), call);
 
-const changedBy = (name: string, { run }: CallStage, call: SentCall, request: ModelRequest): SentCall => {
-  const seen = new SeenCall(call, request);
+const changedBy = (
+  node: Graph['callStages'][number],
+  call: SentCall,
+  routed: Reconciled,
+  gateway: StageGateway,
+): SentCall => {
+  const { name, work } = node;
+  const seen = new SeenCall(call, routed.request);
   try {
-    const { headers, body } = checked(inStep(stageStep(name), () => run(seen)));
+    const changes = inStep(stageStep(name), () =>
+      work.custom ? work.run(seen, stageContext(routed, node, gateway)) : work.run(seen),
+    );
+    const { headers, body } = checked(changes);
     return {
       url: call.url,
       headers: headers ? withHeaders(call.headers, headers) : call.headers,

@@ -176,8 +176,11 @@ export const mayPassThrough = ({
   plan,
   verbatim,
   summarizes,
+  progress,
 }: Reconciled): PassThrough => {
   const { graph, upstream } = plan;
+  // A stage around the call gets requests and events.
+  if (progress.wrapped) return { request: false, reply: false };
   return {
     request:
       graph.requestPassThrough.open &&

@@ -70,17 +70,22 @@ const routeTo = (
   own?: RuleResult,
 ): Routed | Observable<Routed> => {
   const { config, pools } = gateway;
-  const { request, observer, admission } = decoded;
+  const { request } = decoded;
   const requestClass = requestClassOf(decoded, config);
   const longContext = size ? gateway.longContext() : undefined;
   const hints = own || requestClass !== undefined || longContext ? { own, requestClass, longContext } : undefined;
   const found = resolveRoute(request, config, size, hints);
-  const resolution = found.pool ? pools.choose(found, decoded) : found;
+  return routeAs(found.pool ? pools.choose(found, decoded) : found, decoded, gateway);
+};
+
+/** Takes this route, if the client's limits allow it. Waits only if they depend on other processes. */
+export const routeAs = (resolution: Resolution, decoded: Decoded, gateway: Gateway): Routed | Observable<Routed> => {
+  const { request, observer, admission } = decoded;
   const routed = newAttempt(decoded, resolution, gateway);
   observer.routed(routed);
   if (!admission) return routed;
   const need = { input: routed.context.inputEstimate, maxTokens: request.maxTokens };
-  const admitted = admission.admit(resolution, need, config);
+  const admitted = admission.admit(resolution, need, gateway.config);
   return admitted ? from(admitted).pipe(map(() => routed)) : routed;
 };
 

@@ -1,7 +1,6 @@
 import {
   catchError,
   defer,
-  identity,
   type MonoTypeOperatorFunction,
   map,
   mergeMap,
@@ -20,11 +19,10 @@ import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../mode
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail, stageFault } from '../model/fault.ts';
 import type { Losses } from '../model/loss.ts';
-import type { Machine, Running } from '../model/machine.ts';
+import type { Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
-import type { Plan } from '../routing/plan/plan.ts';
+import { type Layer, requestStagesOf } from '../routing/plan/build-graph.ts';
 import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { StreamDecoder, withOwnLosses } from './inspect-passthrough.ts';
@@ -41,40 +39,49 @@ import {
   type StreamStage,
   stages,
 } from './rx/stages.ts';
+import { machineContext, stageContext } from './stage-context.ts';
+import type { StageGateway } from './stage-parts.ts';
 import { validateOrder } from './validate-order.ts';
 
-/** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
+/**
+ * Runs these request stages, or else all of the plan, in list order. Throws `stage-failed`, with the stage's name, if one fails.
+ */
 export const transformRequest =
-  ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
+  (gateway: StageGateway, only?: Layer['requestStages']): SequenceStep<Reconciled, Reconciled> =>
   (routed) => {
     const { plan, request } = routed;
-    return plan.graph.requestStages
-      .reduce(
-        (asked, { name, work }) => asked.pipe(runRequestStage(routed, name, work, config.timeouts.stageMs)),
-        of(request),
-      )
+    return (only ?? requestStagesOf(plan.graph))
+      .reduce((asked, node) => asked.pipe(runRequestStage(routed, node, gateway)), of(request))
       .pipe(map((changed) => fill(routed, { request: changed })));
   };
 
 const runRequestStage = (
-  { context }: Reconciled,
-  name: string,
-  stage: RequestStage,
-  limitMs: number,
+  routed: Reconciled,
+  node: Layer['requestStages'][number],
+  gateway: StageGateway,
 ): MonoTypeOperatorFunction<ModelRequest> => {
-  const losses = context.losses.at(name);
+  const { name, work: stage } = node;
+  const losses = routed.context.losses.at(name);
+  if (!stage.custom) return runFunction(name, (request) => stage.run(request, losses));
+  const context = stageContext(routed, node, gateway);
   const run =
     stage.form === 'operator'
-      ? awaitRequest(name, stage.run, limitMs)
-      : map((request: ModelRequest) => {
-          try {
-            return inStep(stageStep(name), () => stage.run(request, losses));
-          } catch (error) {
-            throw stageFault(name, 'failed on the request', error);
-          }
-        });
-  return stage.custom ? guardRequest(name, run, losses) : run;
+      ? awaitRequest(name, (source) => stage.run(source, context), gateway.config.timeouts.stageMs)
+      : runFunction(name, (request) => stage.run(request, losses, context));
+  return guardRequest(name, run, losses);
 };
+
+const runFunction = (
+  name: string,
+  run: (request: ModelRequest) => ModelRequest,
+): MonoTypeOperatorFunction<ModelRequest> =>
+  map((request) => {
+    try {
+      return inStep(stageStep(name), () => run(request));
+    } catch (error) {
+      throw stageFault(name, 'failed on the request', error);
+    }
+  });
 
 /**
  * Runs a custom stage on a copy, since each attempt begins with the same request whatever a stage does to its own. Checks the result, and
@@ -130,18 +137,19 @@ const awaitRequest =
     );
 
 /**
- * A plan's event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage. `limitMs`: how
- * long an operator may take for a batch.
+ * Event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage; `TIMEOUTS.stageMs` is how long
+ * an operator may take for a batch.
  */
-export const transformEvents = ({ graph }: Plan, limitMs: number): StageGroup<Answered, Batch> => ({
-  group: graph.eventStages.map(({ name, work }) => eventStage(name, work, limitMs)),
+export const transformEvents = (nodes: Layer['eventStages'], gateway: StageGateway): StageGroup<Answered, Batch> => ({
+  group: nodes.map((node) => eventStage(node, gateway)),
 });
 
 const eventStage = (
-  name: string,
-  stage: EventStage,
-  limitMs: number,
+  node: Layer['eventStages'][number],
+  gateway: StageGateway,
 ): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
+  const { name, work: stage } = node;
+  const limitMs = gateway.config.timeouts.stageMs;
   const late = (what: string): Error => stageFault(name, what);
   /** Reports the failure with its cause; returns the fault for the client, without it. */
   const failed =
@@ -151,15 +159,19 @@ const eventStage = (
       observer.stageFailed(fault, cause);
       return fault;
     };
-  if (stage.form === 'machine' && !stage.custom) return runStage(name, stage.run, failed);
+  if (!stage.custom) return runStage(name, (answered) => stage.run.start(answered.context), failed);
   return {
     operator(answered) {
       const report = failed(answered);
       return pipe(
         stage.form === 'machine'
-          ? stages(runStage(name, stage.run, failed))(answered)
-          : runCustomStage(stage.run, { limitMs, late, failed: report }),
-        stage.custom ? validateOrder(answered.context, (what) => report(late(what))) : identity,
+          ? stages(runStage(name, () => stage.run.start(machineContext(answered, node, gateway)), failed))(answered)
+          : runCustomStage((source) => stage.run(source, stageContext(answered, node, gateway)), {
+              limitMs,
+              late,
+              failed: report,
+            }),
+        validateOrder(answered.context, (what) => report(late(what))),
       );
     },
   };
@@ -169,7 +181,7 @@ const eventStage = (
 const runStage =
   (
     name: string,
-    machine: Machine<ModelEvent, ModelEvent>,
+    start: (answered: Answered) => Running<ModelEvent, ModelEvent>,
     failed: (answered: Answered) => (error: unknown) => Fault,
   ): StreamStage<Answered, Batch, Batch> =>
   (answered) => {
@@ -181,7 +193,7 @@ const runStage =
       if (broken) return undefined;
       const before = enterStep(step);
       try {
-        running ??= machine.start(answered.context);
+        running ??= start(answered);
         work(running, out);
       } catch (error) {
         broken = true;

@@ -13,25 +13,28 @@ interface State {
   /** Blocks that have stopped. */
   blocks: number;
   done: boolean;
+  /** Events so far. */
+  count: number;
 }
 
 /**
  * Checks a custom stage's events and their order (`engine/model/event.ts`), on which later steps rely. The first event that breaks its type
- * or the order becomes an `error` event. Events after the answer's end are dropped.
+ * or the order becomes an `error` event; `failed` gets its number, from 1. Events after the answer's end are dropped.
  */
 export const validateOrder = (
   context: ReplyContext,
-  failed: (what: string) => Fault,
+  failed: (what: string, at: number) => Fault,
 ): MonoTypeOperatorFunction<Batch> => {
   const fail = (state: State, out: ModelEvent[], what: string): void => {
     state.done = true;
-    out.push({ type: 'error', fault: failed(what) });
+    out.push({ type: 'error', fault: failed(what, state.count) });
   };
   return runMachine(
     machine<State, ModelEvent, ModelEvent>({
-      initial: () => ({ started: false, open: undefined, blocks: 0, done: false }),
+      initial: () => ({ started: false, open: undefined, blocks: 0, done: false, count: 0 }),
       step(state, event, out) {
         if (state.done) return;
+        state.count += 1;
         const problem = misshapen(event) ?? advance(state, event);
         if (problem === undefined) out.push(event);
         else fail(state, out, problem);

@@ -96,22 +96,28 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
 const unlessTooDeep = <T>(work: () => T): T =>
   withinStack('upstream-garbled', "The upstream's answer is nested too deeply.", work);
 
-/** Sends the head before the first part of a stream, and records the answer's progress. */
-export const sendReply = (): StreamStage<Answered, ReplyPart, ReplyPart> => (answered) => {
-  const { progress } = answered;
-  // Held until the client has it, which ends the claim.
-  const held = new HeldAnswer(answered.answerMemory);
-  return {
-    first: progress.streaming ? streamHead(answered) : undefined,
-    next(part) {
-      if (part.type !== 'head') held.keep(part.type === 'data' ? part.data.length : part.body.length);
-      if (part.type === 'data') progress.opened = true;
-      if (!progress.begun) releaseBody(answered);
-      progress.begun = true;
-      return part;
-    },
+/**
+ * Sends the head before the first part of a stream, and records the answer's progress. `late`: what the head says is known only when
+ * there is such a part.
+ */
+export const sendReply =
+  ({ late = false } = {}): StreamStage<Answered, ReplyPart, ReplyPart> =>
+  (answered, control) => {
+    const { progress } = answered;
+    // Held until the client has it, which ends the claim.
+    const held = new HeldAnswer(answered.answerMemory);
+    return {
+      first: progress.streaming && !late ? streamHead(answered) : undefined,
+      next(part) {
+        if (late && progress.streaming && !progress.begun) control.emit(streamHead(answered));
+        if (part.type !== 'head') held.keep(part.type === 'data' ? part.data.length : part.body.length);
+        if (part.type === 'data') progress.opened = true;
+        if (!progress.begun) releaseBody(answered);
+        progress.begun = true;
+        return part;
+      },
+    };
   };
-};
 
 const streamHead = (answered: Answered): ReplyPart => ({
   type: 'head',
@@ -366,33 +372,35 @@ export const endOnFault = (): StreamStage<Answered, Batch, Batch> => (answered, 
 const isError = ({ type }: ModelEvent): boolean => type === 'error';
 
 /** Reports what the client gets: the parts, the first byte of the answer, and the final status. Must be the last stage. */
-export const observeReply =
-  (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
-  ({ observer, progress }) => {
-    let sent = 500;
-    let status = clientGone;
-    return {
-      next(part) {
-        observer.part(part);
-        if (part.type === 'data') {
-          observer.opened();
-          if (progress.begun) observer.firstByte();
-        } else if (part.type === 'head') sent = part.status;
-        else {
-          // Set now: the subscriber may unsubscribe as soon as it has a whole reply.
-          status = sent = part.status;
-          observer.firstByte();
-        }
-        return part;
-      },
-      end() {
-        status = sent;
-        return undefined;
-      },
-      failed(error) {
-        status = 500;
-        throw error;
-      },
-      finalize: () => observer.finished(status),
-    };
+export const observeReply = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange) => {
+  const { observer, progress } = exchange;
+  let sent = 500;
+  let status = clientGone;
+  return {
+    next(part) {
+      observer.part(part);
+      if (part.type === 'data') {
+        observer.opened();
+        if (progress.begun) observer.firstByte();
+      } else if (part.type === 'head') sent = part.status;
+      else {
+        // Set now: the subscriber may unsubscribe as soon as it has a whole reply.
+        status = sent = part.status;
+        observer.firstByte();
+      }
+      return part;
+    },
+    end() {
+      status = sent;
+      return undefined;
+    },
+    failed(error) {
+      status = 500;
+      throw error;
+    },
+    finalize() {
+      observer.finished(status);
+      exchange.over();
+    },
   };
+};

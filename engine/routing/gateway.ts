@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config, Provider } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
+import type { SessionSpending } from '../config/custom/session-spending.ts';
+import type { StageMemories } from '../config/custom/stage-memory.ts';
 import type { Environment } from '../config/env.ts';
 import { effectiveApiKey } from '../config/files/change.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
@@ -66,6 +68,10 @@ export interface Services {
   /** The observed health of the upstreams. */
   readonly health: UpstreamHealth;
   readonly catalogue: ModelCatalogue;
+  /** What custom stages remember. */
+  readonly stageMemories: StageMemories;
+  /** What sessions have used, for custom stages. */
+  readonly spending: SessionSpending;
   /** This gateway's name in the list of those that a request has passed. */
   readonly hop: () => string;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
+import { SessionSpending } from '../config/custom/session-spending.ts';
+import { type SharedMemory, StageMemories } from '../config/custom/stage-memory.ts';
 import type { Environment } from '../config/env.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { readStateKeys } from '../config/sections/fleet.ts';
@@ -156,6 +158,11 @@ export const openServices = async (
         catalogue,
         keepAliveMs,
         commandKeys,
+        stageMemories: new StageMemories(
+          Date.now,
+          hub && sharedMemory(hub, createSealer([...fleetKeys, ...stateKeys])),
+        ),
+        spending: new SessionSpending(),
         hop: hopName(secret),
       },
       async demoBaseUrl() {
@@ -198,6 +205,30 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers
 
 /** How long reasoning is kept for other processes and restarts, in milliseconds. */
 const reasoningMs = 86_400_000;
+
+/** What stages remember in the hub, sealed with the first of the keys. */
+const sharedMemory = (hub: Hub, sealer: Sealer): SharedMemory => ({
+  isShared: () => hub.isShared,
+  put(plainName, value, ms) {
+    const { name, value: sealed } = sealer.seal(plainName, value);
+    hub.putBlob(name, sealed, ms);
+  },
+  async read(plainName) {
+    const lookups = sealer.lookups(plainName);
+    const values = await hub.readBlobs(lookups.map(({ name }) => name));
+    for (const [index, { open }] of lookups.entries()) {
+      const value = values?.[index] ?? null;
+      const text = value === null ? undefined : open(value);
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  },
+  async add(name, by) {
+    await hub.whenKnown([name]);
+    hub.add(name, by);
+    return hub.total(name);
+  },
+});
 
 /** Reasoning in the hub, sealed with the first of the keys. */
 const textsOver = (hub: Hub, sealer: Sealer): Omit<SharedTexts, 'isOpen'> => ({

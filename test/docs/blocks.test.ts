@@ -117,7 +117,10 @@ test('ts: each block is a file of docs/examples, which the compiler checks; each
   t.is(target.name, 'my-gateway');
 
   const modules = [...files].filter(([, text]) => text.includes('transformer({'));
-  const options = { rules: 'Be brief.', words: ['hush'], url: 'http://127.0.0.1:9' };
+  const options = {
+    ...{ rules: 'Be brief.', words: ['hush'], url: 'http://127.0.0.1:9' },
+    ...{ minutes: 1, names: ['Ada'], guard: 'p,m', other: 'p,m', judge: 'p,m' },
+  };
   const gateway = await startGateway(
     {
       LOG: false,

@@ -8,6 +8,7 @@ import { runWhole } from '../../engine/model/machine.ts';
 import { replyContext } from '../support/context.ts';
 import { checkEvents } from '../support/events.ts';
 import { startGateway } from '../support/gateway.ts';
+import { stageContext } from '../support/stage-context.ts';
 import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
 import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
@@ -92,7 +93,7 @@ test('mask-words.ts: the chunking makes no difference', (t) => {
       { type: 'block-stop', index: 0 },
       { type: 'message-stop', finish: 'end', usage: {} },
     ];
-    const out = stage.events ? runWhole(stage.events, replyContext(), events) : [];
+    const out = stage.events ? runWhole(stage.events, { ...replyContext(), stage: stageContext() }, events) : [];
     checkEvents(out);
     return out.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('');
   };

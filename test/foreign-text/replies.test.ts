@@ -56,7 +56,7 @@ const answer = (wire: keyof typeof upstreams, from: Sent): readonly ModelEvent[]
       : runWhole(chain(readSseRecords, target.protocol.decodeStream), context, from.chunks),
   );
   const mended = normalizeEvents(decoded, new Map());
-  for (const { events } of stages) if (events) runWhole<ModelEvent, ModelEvent>(events, context, mended);
+  for (const { events } of stages) if (events) runWhole(events, context, mended);
   const reply = foldReply(mended);
   for (const { protocol } of clientProtocols) {
     const encode: Machine<ModelEvent, string> = protocol.encodeStream;

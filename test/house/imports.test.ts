@@ -144,7 +144,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'node:',
     ],
   ],
-  ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/', 'runtime/memoize.ts'), 'rxjs']],
+  [
+    'engine/pipeline.ts',
+    [...below('exchange.ts', 'http/', 'model/event.ts', 'operators/', 'routing/', 'runtime/memoize.ts'), 'rxjs'],
+  ],
   // Around serving requests: features, which the data plane knows by their port alone.
   ['engine/observe/follower.ts', below('observe/observer.ts', 'model/')],
   [

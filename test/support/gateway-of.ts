@@ -1,5 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Config } from '../../engine/config/config.ts';
+import { SessionSpending } from '../../engine/config/custom/session-spending.ts';
+import { StageMemories } from '../../engine/config/custom/stage-memory.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { quietLogs } from '../../engine/observe/log/logs.ts';
@@ -48,6 +50,8 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       keepAliveMs: 15_000,
       commandKeys: maskedKeys(),
       hop: () => 'this-gateway',
+      stageMemories: new StageMemories(),
+      spending: new SessionSpending(),
       ...over,
     },
   );

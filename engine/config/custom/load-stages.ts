@@ -130,7 +130,7 @@ const isTransformer = (value: unknown): value is Pick<Transformer, 'configure'> 
 const problemOf = (stage: unknown): string | undefined => {
   if (!isRecord(stage))
     return 'its default export must be a transformer, or a function of its options that returns one';
-  const { name, request, events, call, operators = {} } = stage;
+  const { name, request, events, call, operators = {}, around } = stage;
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
   if (!isOptionalFunction(request)) return 'its request half must be a function';
   if (!isOptionalFunction(call)) return 'its call half must be a function';
@@ -141,8 +141,13 @@ const problemOf = (stage: unknown): string | undefined => {
     if (!isOptionalFunction(operators[half])) return `its operators.${half} must be an RxJS operator`;
     if (operators[half] !== undefined && stage[half] !== undefined) return `it defines its ${half} half twice`;
   }
+  if (!isOptionalFunction(around)) return 'its around must be a function';
+  if (around !== undefined) {
+    const half = ['request', 'events', 'call', 'operators'].find((member) => stage[member] !== undefined);
+    return half === undefined ? undefined : `it has an around, so it can't have a ${half} half, too`;
+  }
   const has = request ?? events ?? call ?? operators.request ?? operators.events;
-  return has === undefined ? 'it has none of a request half, an events half and a call half' : undefined;
+  return has === undefined ? 'it has none of a request half, an events half, a call half and an around' : undefined;
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,8 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
+import type { ReplyContext } from '../../model/context.ts';
+import type { Batch } from '../../model/event.ts';
 import type { Machine, Running } from '../../model/machine.ts';
 import { inStep, stageStep } from '../../runtime/loop-watch.ts';
-import type { OpenStage } from './transformer.ts';
+import { answerOf } from './answers.ts';
+import type { Answer, Next } from './around.ts';
+import type { OpenStage, StageOperator } from './transformer.ts';
 
 /**
  * The name of the running custom stage, also in its timers, promises and sockets. Free until the first custom stage is loaded;
@@ -18,23 +22,42 @@ export const asStage = <T>(name: string, work: () => T): T => stageContext.run(n
 
 /** Wraps a stage so that its code runs under its name, and the gateway's code around it under none. */
 export const withContext = (stage: OpenStage): OpenStage => {
-  const { name, request, events, call, operators } = stage;
-  const operator = <T>(half: MonoTypeOperatorFunction<T>) => operatorWithin(name, half);
+  const { name, request, events, call, operators, around } = stage;
+  const operator =
+    <T>(half: StageOperator<T>): StageOperator<T> =>
+    (source, context) =>
+      operatorWithin<T, T>(name, (inner) => half(inner, context))(source);
   return {
     name,
     ...(request && { request: (...given) => asStage(name, () => request.call(stage, ...given)) }),
     ...(events && { events: machineWithin(name, events) }),
-    ...(call && { call: (sent) => asStage(name, () => call.call(stage, sent)) }),
+    ...(call && { call: (...given) => asStage(name, () => call.call(stage, ...given)) }),
     ...(operators && {
       operators: {
         ...(operators.request && { request: operator(operators.request) }),
         ...(operators.events && { events: operator(operators.events) }),
       },
     }),
+    ...(around && {
+      around: (request, next, context) =>
+        answerWithin(name, next, (inner) => around.call(stage, request, inner, context)),
+    }),
   };
 };
 
-const machineWithin = <I, O>(name: string, machine: Machine<I, O>): Machine<I, O> => ({
+/** Runs a function around the rest under its name, and what it calls under none. */
+const answerWithin = (name: string, next: Next, run: (next: Next) => Answer | Promise<Answer>): Answer =>
+  border<Batch>(
+    name,
+    undefined,
+  )(
+    new Observable((subscriber) => {
+      const given = run((request, options) => border<Batch>(undefined, name)(next(request, options)));
+      return answerOf(given).subscribe(subscriber);
+    }),
+  );
+
+const machineWithin = <I, O, C extends ReplyContext>(name: string, machine: Machine<I, O, C>): Machine<I, O, C> => ({
   ...machine,
   start(context) {
     const running: Running<I, O> = asStage(name, () => machine.start(context));
@@ -59,7 +82,7 @@ const runAs = <T>(name: string | undefined, work: () => T): T =>
 const gatewayStep = 'answer';
 
 /** Runs the source under one name and the subscriber under another. */
-const border =
+export const border =
   <T>(above: string | undefined, below: string | undefined): MonoTypeOperatorFunction<T> =>
   (source) =>
     new Observable((subscriber) => {

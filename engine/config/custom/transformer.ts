@@ -1,17 +1,39 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { Observable } from 'rxjs';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ModelEvent } from '../../model/event.ts';
+import type { Losses } from '../../model/loss.ts';
+import type { Machine } from '../../model/machine.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { reader } from '../../model/schema.ts';
-import { type Stage, type Transformer, type TransformerSpec, transformer } from '../../model/transformer.ts';
+import {
+  type CallChanges,
+  type ProviderCall,
+  type Transformer,
+  type TransformerSpec,
+  transformer,
+} from '../../model/transformer.ts';
+import type { Answer, Around, Next, StageContext, StageReplyContext } from './around.ts';
 
-/** The declaration of a custom transformer: as a built-in one, or with operators for asynchronous halves. */
-export interface OpenSpec<S extends TSchema> extends TransformerSpec<S> {
-  readonly operators?: (options: Static<S>) => StageOperators;
+/**
+ * The declaration of a custom transformer: as a built-in one, with operators for asynchronous halves, or with one function around all
+ * that follows. Its functions also get the context of the request.
+ */
+export interface OpenSpec<S extends TSchema>
+  extends Omit<TransformerSpec<S>, 'request' | 'events' | 'call'>,
+    OpenHalves<Static<S>> {}
+
+interface OpenHalves<Options> {
+  readonly request?: (request: ModelRequest, options: Options, losses: Losses, context: StageContext) => ModelRequest;
+  /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
+  readonly events?: (options: Options) => Machine<ModelEvent, ModelEvent, StageReplyContext> | undefined;
+  readonly call?: (call: ProviderCall, options: Options, context: StageContext) => CallChanges | undefined;
+  readonly operators?: (options: Options) => StageOperators;
+  /** Instead of all halves. */
+  readonly around?: Around<Options>;
 }
 
-/** A transformer whose stages may have operators. */
-export interface OpenTransformer extends Transformer {
+/** A transformer whose stages may have operators, or be around the rest. */
+export interface OpenTransformer extends Omit<Transformer, 'configure'> {
   readonly configure: (options: unknown) => OpenStage;
 }
 
@@ -31,28 +53,44 @@ export function customTransformer(spec: PlainSpec | OpenSpec<TSchema>): OpenTran
 }
 
 const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer => {
-  const pure = transformer(spec);
-  const { operators } = spec;
-  if (!operators) return pure;
+  const { name, about, request, call, around } = spec;
   const optionsReader = reader(spec.options, { compiled: false });
   return {
-    ...pure,
-    configure: (given) => ({
-      ...pure.configure(given),
-      operators: operators(optionsReader.read(given ?? {}, 'options')),
-    }),
+    ...transformer({ name, ...(about !== undefined && { about }), options: spec.options }),
+    halves: { request: request !== undefined, events: spec.events !== undefined, call: call !== undefined },
+    configure(given) {
+      const options = optionsReader.read(given ?? {}, 'options');
+      const events = spec.events?.(options);
+      const operators = spec.operators?.(options);
+      return {
+        name,
+        ...(request && { request: (asked, losses, context) => request(asked, options, losses, context) }),
+        ...(events && { events }),
+        ...(call && { call: (sent, context) => call(sent, options, context) }),
+        ...(operators && { operators }),
+        ...(around && { around: (asked, next, context) => around(asked, next, context, options) }),
+      };
+    },
   };
 };
+
+/** An RxJS operator that also gets the context of the request. */
+export type StageOperator<T> = (source: Observable<T>, context: StageContext) => Observable<T>;
 
 /** Halves of a stage as RxJS operators over the typed model. They may be asynchronous: call a service, wait, throttle. */
 export interface StageOperators {
   /** Receives one request; emits one request and completes. */
-  readonly request?: MonoTypeOperatorFunction<ModelRequest>;
+  readonly request?: StageOperator<ModelRequest>;
   /** Receives one batch of events per chunk of the upstream's answer, or a single batch if it isn't streamed. */
-  readonly events?: MonoTypeOperatorFunction<readonly ModelEvent[]>;
+  readonly events?: StageOperator<readonly ModelEvent[]>;
 }
 
-/** A stage whose halves may be operators; each half has one of the two forms. */
-export interface OpenStage extends Stage {
+/** A stage whose halves may be operators, each of which has one of the two forms; or one function around the rest. */
+export interface OpenStage {
+  readonly name: string;
+  readonly request?: (request: ModelRequest, losses: Losses, context: StageContext) => ModelRequest;
+  readonly events?: Machine<ModelEvent, ModelEvent, StageReplyContext>;
+  readonly call?: (call: ProviderCall, context: StageContext) => CallChanges | undefined;
   readonly operators?: StageOperators;
+  readonly around?: (request: ModelRequest, next: Next, context: StageContext) => Answer | Promise<Answer>;
 }

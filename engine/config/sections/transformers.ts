@@ -44,7 +44,7 @@ const readEntry = (
   list: ProviderList,
   findings: Diagnostics,
 ): readonly Row[] => {
-  const { name, provider, models, path, options = {} } = typeof entry === 'string' ? { name: entry } : entry;
+  const { name, provider, models, path, ask, options = {} } = typeof entry === 'string' ? { name: entry } : entry;
   const ownName = name?.trim() ?? '';
   const module = path?.trim() ?? '';
   const only = provider?.trim() || undefined;
@@ -64,6 +64,7 @@ const readEntry = (
       ...(only && { provider: providerName(only, memberPath(at, 'provider'), list, findings) }),
       ...(models && { models }),
       ...(module !== '' && { path: module }),
+      ...(ask && { ask: ask.map((to) => to.trim()) }),
     },
   ];
 };
@@ -120,7 +121,13 @@ const withModule = (name: string, options: JsonObject, at: string, modules: read
   const module = modules.find((row) => row.name === name);
   return module?.path === undefined
     ? { at, name: name.toLowerCase(), options }
-    : { at, name, path: module.path, options: { ...module.options, ...options } };
+    : {
+        at,
+        name,
+        path: module.path,
+        ...(module.ask && { ask: module.ask }),
+        options: { ...module.options, ...options },
+      };
 };
 
 const moduleName = (path: string): string => basename(path).replace(/\.[cm]?[jt]s$/, '');

@@ -1,4 +1,5 @@
 import type { NamedClient } from '../../config/config.ts';
+import type { Spent as StageSpent } from '../../config/custom/around.ts';
 import type { ClientBudget } from '../../config/schema.ts';
 import type { Destination } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
@@ -84,8 +85,15 @@ export class ClientSession implements RequestAdmission, Watcher {
     return this.#access.client.limits;
   }
 
+  /** In the budget's period; without a budget, this month. */
+  spent(): StageSpent {
+    const { budget } = this.#access.client;
+    const { input, output, cost } = this.#counts.usage.used(this.#name, budget?.per ?? 'month');
+    return { usage: { input, output }, costUsd: cost / nanoPerUsd };
+  }
+
   allowsModel(destination: Destination): boolean {
-    return this.#access.allowsModel(destination);
+    return this.#use === 'stage' || this.#access.allowsModel(destination);
   }
 
   /**
@@ -98,7 +106,7 @@ export class ClientSession implements RequestAdmission, Watcher {
     { input, maxTokens = usualOutput }: { readonly input: number; readonly maxTokens?: number | undefined },
     config: Pick<Gateway['config'], 'providers'>,
   ): void | Promise<void> {
-    this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
+    if (this.#use !== 'stage') this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
     const { budget } = this.#access.client;
     if (!budget || this.#use === 'count') return this.#take(input, maxTokens);
     const known = this.#counts.usage.whenKnown(this.#name, budget.per);
@@ -110,12 +118,14 @@ export class ClientSession implements RequestAdmission, Watcher {
   }
 
   #take(input: number, maxTokens: number): void | Promise<void> {
+    const uses = this.#use !== 'count';
+    // A call of a stage is within an answer, which counts among the concurrent ones already.
     const answers = this.#use === 'answer';
     // Without a limit of tokens nothing needs to be reserved.
     const { tokensPerMinute = input } = this.#limits;
     const room = Math.max(0, tokensPerMinute - input);
     const output = Math.min(maxTokens, room, Math.ceil(tokensPerMinute * mostReserved));
-    const need = answers ? { input, output, answers } : { input: 0, output: 0, answers };
+    const need = uses ? { input, output, answers } : { input: 0, output: 0, answers };
     const taken = this.#counts.limiter.take(this.#name, this.#limits, need);
     return taken instanceof Promise ? taken.then((later) => this.#begin(later, need)) : this.#begin(taken, need);
   }

@@ -105,6 +105,11 @@ export class CaptureWatch implements RequestWatcher {
     const record = this.#record;
     const { client, namedClient, incoming } = record.start;
     const header = (name: string): string | undefined => incoming.header(name);
+    const { cause } = record;
+    if (cause) {
+      record.session = cause.record.session;
+      return;
+    }
     record.session = this.#parts.sessionOf({ client, namedClient, header, request });
     record.tools = answeredTools(request);
     record.turns = spokenTurns(request);

@@ -119,7 +119,8 @@ export const createHistory = ({
   return {
     watch(record) {
       const { incoming } = record.start;
-      const isAsked = captures.on || incoming.header(captureHeader) === '1';
+      // A capture shows a client's request.
+      const isAsked = !record.cause && (captures.on || incoming.header(captureHeader) === '1');
       const { startedMs } = record;
       const recorder = isAsked
         ? new Recorder(clientOf(incoming), maxCaptureBytes, { startedMs, memory: incoming.answerMemory })

@@ -1,8 +1,15 @@
-import { type MonoTypeOperatorFunction, map, pipe, tap } from 'rxjs';
+import { map, tap } from 'rxjs';
+import type { ReplyContext } from '../../model/context.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import type { Machine } from '../../model/machine.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import type { EventStage, RequestStage } from '../../routing/plan/build-stages.ts';
+import {
+  type AroundStage,
+  type EventStage,
+  type RequestStage,
+  tapAroundStage,
+  tapRequestStage,
+} from '../../routing/plan/build-stages.ts';
 import type { Plan } from '../../routing/plan/plan.ts';
 import type { UpstreamAnswer, Upstreams } from '../../upstream/upstreams.ts';
 import type { RecordedCall, Recorder } from './recorder.ts';
@@ -15,8 +22,11 @@ const recordPlan = (plan: Plan, recorder: Recorder): Plan => {
     ...plan,
     graph: {
       ...graph,
-      requestStages: graph.requestStages.map((node) => ({ ...node, work: tapRequest(node.name, node.work, recorder) })),
-      eventStages: graph.eventStages.map((node) => ({ ...node, work: tapEvents(node.name, node.work, recorder) })),
+      layers: graph.layers.map(({ requestStages, eventStages, around }) => ({
+        requestStages: requestStages.map((node) => ({ ...node, work: tapRequest(node.name, node.work, recorder) })),
+        eventStages: eventStages.map((node) => ({ ...node, work: tapEvents(node.name, node.work, recorder) })),
+        ...(around && { around: { ...around, work: tapAround(around.name, around.work, recorder) } }),
+      })),
       decodeStream: {
         ...decodeStream,
         work: tapMachine(decodeStream.work, (events) => recorder.gave('decode', events)),
@@ -33,43 +43,44 @@ const recordPlan = (plan: Plan, recorder: Recorder): Plan => {
   };
 };
 
-const tapRequest = (name: string, stage: RequestStage, recorder: Recorder): RequestStage => {
-  if (stage.form === 'operator') {
-    return {
-      ...stage,
-      run: pipe(
-        stage.run,
-        tap((request) => recorder.step(name, 'stage', request)),
-      ),
-    };
-  }
-  return {
-    ...stage,
-    run(request, losses) {
-      const changed = stage.run(request, losses);
-      recorder.step(name, 'stage', changed);
-      return changed;
-    },
-  };
-};
+const tapRequest = (name: string, stage: RequestStage, recorder: Recorder): RequestStage =>
+  tapRequestStage(stage, { seen: (_, after) => recorder.step(name, 'stage', after) });
 
 const tapEvents = (name: string, stage: EventStage, recorder: Recorder): EventStage => {
   const onEvents = (events: readonly ModelEvent[]): void => recorder.gave(name, events);
-  if (stage.form === 'machine') return { ...stage, run: tapMachine(stage.run, onEvents) };
-  const watched: MonoTypeOperatorFunction<readonly ModelEvent[]> = pipe(
-    stage.run,
-    tap((batch) => {
-      // A custom module may emit anything; a later check reports invalid batches.
-      if (Array.isArray(batch)) onEvents(batch);
-    }),
-  );
-  return { ...stage, run: watched };
+  if (stage.form === 'machine') {
+    return stage.custom
+      ? { ...stage, run: tapMachine(stage.run, onEvents) }
+      : { ...stage, run: tapMachine(stage.run, onEvents) };
+  }
+  return {
+    ...stage,
+    run: (source, context) =>
+      stage.run(source, context).pipe(
+        tap((batch) => {
+          // A custom module may emit anything; a later check reports invalid batches.
+          if (Array.isArray(batch)) onEvents(batch);
+        }),
+      ),
+  };
 };
 
-const tapMachine = <I>(
-  machine: Machine<I, ModelEvent>,
+/** Records the request that the stage passes on first, and the answer that it gives. */
+const tapAround = (name: string, stage: AroundStage, recorder: Recorder): AroundStage => {
+  let isFirst = true;
+  return tapAroundStage(stage, {
+    asked(request) {
+      if (isFirst) recorder.step(name, 'stage', request);
+      isFirst = false;
+    },
+    gave: (events) => recorder.gave(name, events),
+  });
+};
+
+const tapMachine = <I, C extends ReplyContext>(
+  machine: Machine<I, ModelEvent, C>,
   onEvents: (events: readonly ModelEvent[]) => void,
-): Machine<I, ModelEvent> => ({
+): Machine<I, ModelEvent, C> => ({
   start(context) {
     const running = machine.start(context);
     const through = (out: ModelEvent[], work: () => void): void => {

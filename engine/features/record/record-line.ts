@@ -36,7 +36,7 @@ type EndedRecord = Pick<
   | 'failedAttempts'
   | 'relayed'
   | 'captured'
->;
+> & { readonly cause?: RequestRecord['cause'] | undefined };
 
 const maxLosses = 50;
 const maxNameChars = 64;
@@ -87,6 +87,7 @@ export const recordLine = (
     overheadMs: overheadMs === undefined ? undefined : tenths(overheadMs),
     lossesOmitted: lossCount > losses.length ? lossCount - losses.length : undefined,
     failedAttempts: failedAttempts.length > 0 ? failedAttempts : undefined,
+    cause: record.cause && { id: record.cause.record.id, stage: record.cause.stage, kind: record.cause.kind },
   });
 };
 

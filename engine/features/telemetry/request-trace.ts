@@ -79,6 +79,10 @@ export class RequestTrace implements Watcher, TraceCarrier {
     return traceHeaders(this.#context, this.#nextId);
   }
 
+  childHeaders(): Readonly<Record<string, string>> {
+    return traceHeaders(this.#context, this.#spanId);
+  }
+
   routed({ resolution }: ObservedAttempt): void {
     this.#scenario = resolution.scenario;
   }

@@ -105,7 +105,7 @@ export class RetrySession {
 
   /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
   get awaitsFirstByte(): boolean {
-    return this.#probe || this.#sentAtMs !== undefined;
+    return (this.#probe || this.#sentAtMs !== undefined) && (this.#routed.progress.wrapped?.accepted ?? true);
   }
 
   /** The answer has begun, which closes the breaker. */
@@ -156,9 +156,11 @@ export class RetrySession {
   /** Called when an attempt is over: complete, failed or cancelled. */
   onSettled(): void {
     if (this.#hasFailed) return;
-    const { begun, broken } = this.#routed.progress;
-    if (broken) this.#learn(this.#classify(broken), isAnswered(broken), undefined);
-    else if (begun) this.#served();
+    const { begun, broken, wrapped } = this.#routed.progress;
+    // A stage may give an answer although the call has failed, or without one.
+    const fault = broken ?? wrapped?.fault;
+    if (fault) this.#learn(this.#classify(fault), isAnswered(fault), undefined);
+    else if (begun && (wrapped?.accepted ?? true)) this.#served();
     else this.#health.left(this.#probe);
   }
 

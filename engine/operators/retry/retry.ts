@@ -1,6 +1,5 @@
 import { Observable, type OperatorFunction, Subscriber, take, throwError } from 'rxjs';
 import type { Routed } from '../../exchange.ts';
-import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import { Known, type SequenceStep, sequence } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
@@ -10,18 +9,24 @@ import { RetrySession } from './retry-session.ts';
  * answer has begun is final. Unsubscribing cancels it at any point, also while it waits between attempts.
  */
 export const retry =
-  (gateway: Gateway, attempt: Attempt): SequenceStep<Routed, ReplyPart> =>
+  <T>(gateway: Gateway, attempt: Attempt<T>, isBeginning: (part: T) => boolean): SequenceStep<Routed, T> =>
   (routed) =>
     new Observable((subscriber) => {
       const session = new RetrySession(routed, gateway);
       subscriber.add(() => session.close());
-      runAttempts(subscriber, session, attempt);
+      runAttempts(subscriber, session, { run: attempt, isBeginning });
     });
 
-type Attempt = OperatorFunction<Routed, ReplyPart>;
+type Attempt<T> = OperatorFunction<Routed, T>;
+
+interface Attempts<T> {
+  readonly run: Attempt<T>;
+  /** Whether a part is of the answer itself. */
+  readonly isBeginning: (part: T) => boolean;
+}
 
 /** The next attempt, and those after it. */
-const runAttempts = (to: Subscriber<ReplyPart>, session: RetrySession, attempt: Attempt): void => {
+const runAttempts = <T>(to: Subscriber<T>, session: RetrySession, attempt: Attempts<T>): void => {
   const tried = new RetrySubscriber(to, session, attempt);
   const claim = session.claimProbe();
   if (!claim) {
@@ -40,12 +45,12 @@ const runAttempts = (to: Subscriber<ReplyPart>, session: RetrySession, attempt: 
 };
 
 /** Forwards one attempt's parts; if the attempt fails, the session decides what follows. */
-class RetrySubscriber extends Subscriber<ReplyPart> {
-  readonly #to: Subscriber<ReplyPart>;
+class RetrySubscriber<T> extends Subscriber<T> {
+  readonly #to: Subscriber<T>;
   readonly #session: RetrySession;
-  readonly #attempt: Attempt;
+  readonly #attempt: Attempts<T>;
 
-  constructor(to: Subscriber<ReplyPart>, session: RetrySession, attempt: Attempt) {
+  constructor(to: Subscriber<T>, session: RetrySession, attempt: Attempts<T>) {
     super(to);
     this.#to = to;
     this.#session = session;
@@ -60,12 +65,12 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
       this.error(error);
       return;
     }
-    this.#attempt(new Known(routed)).subscribe(this);
+    this.#attempt.run(new Known(routed)).subscribe(this);
   }
 
-  protected override _next(part: ReplyPart): void {
+  protected override _next(part: T): void {
     // Closes the breaker at the probe's first byte: its answer may last long.
-    if (part.type !== 'head' && this.#session.awaitsFirstByte) this.#session.onFirstByte();
+    if (this.#session.awaitsFirstByte && this.#attempt.isBeginning(part)) this.#session.onFirstByte();
     this.#to.next(part);
   }
 
@@ -75,7 +80,7 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
     due
       .pipe(
         take(1),
-        sequence(() => new Observable<ReplyPart>((to) => runAttempts(to, this.#session, this.#attempt))),
+        sequence(() => new Observable<T>((to) => runAttempts(to, this.#session, this.#attempt))),
       )
       .subscribe(this.#to);
   }

@@ -35,6 +35,14 @@ export function sequence<A, B, C, D, E, F>(
   d: SequenceStep<D, E>,
   e: SequenceStep<E, F>,
 ): OperatorFunction<A, F>;
+export function sequence<A, B, C, D, E, F, G>(
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+  e: SequenceStep<E, F>,
+  f: SequenceStep<F, G>,
+): OperatorFunction<A, G>;
 export function sequence<A, B, C, D, E, F, G, H>(
   a: SequenceStep<A, B>,
   b: SequenceStep<B, C>,

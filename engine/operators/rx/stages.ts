@@ -49,6 +49,7 @@ type UncheckedPart = StreamStage<unknown, unknown, unknown> | OperatorStage<unkn
  * Built once for all contexts. What a stage throws goes to `failed` of the stages after it, as a source's error does.
  */
 export function stages<C, A, B>(a: StreamStage<C, A, B>): StageList<C, A, B>;
+export function stages<C, A>(a: StageGroup<C, A>): StageList<C, A, A>;
 export function stages<C, A, B, D>(
   a: StreamStage<C, A, B>,
   b: StreamStage<C, B, D>,

@@ -8,6 +8,8 @@ import { readSseRecords } from '../../model/wire/sse.ts';
 import { upstreamUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
 import {
+  type AroundStage,
+  aroundStageOf,
   type CallStage,
   type ConfiguredStage,
   callStageOf,
@@ -31,17 +33,15 @@ import {
 export interface Graph {
   readonly decodeRequest: GraphNode<'bytes', 'request', ClientProtocol['decodeRequest']>;
   readonly route: GraphNode<'request', 'request', typeof resolveRoute>;
-  /** In list order. */
-  readonly requestStages: readonly GraphNode<'request', 'request', RequestStage>[];
+  /** The stages in list order, in parts: each but the last ends with a stage that is around all later parts. */
+  readonly layers: readonly Layer[];
   readonly encodeRequest: GraphNode<'request', 'bytes', UpstreamProtocol['encodeRequest']>;
   /** In list order. */
-  readonly callStages: readonly GraphNode<'bytes', 'bytes', CallStage>[];
+  readonly callStages: readonly StageNode<'bytes', CallStage>[];
   readonly callUpstream: GraphNode<'bytes', 'bytes', Format['headers']>;
   readonly readRecords: GraphNode<'bytes', 'records', typeof readSseRecords>;
   readonly decodeStream: GraphNode<'records', 'events', UpstreamProtocol['decodeStream']>;
   readonly decodeReply: GraphNode<'bytes', 'events', UpstreamProtocol['decodeReply']>;
-  /** In reverse list order. */
-  readonly eventStages: readonly GraphNode<'events', 'events', EventStage>[];
   readonly encodeStream: GraphNode<'events', 'text', ClientProtocol['encodeStream']>;
   readonly encodeReply: GraphNode<'events', 'text', ClientProtocol['encodeReply']>;
   /** Whether requests may pass through. */
@@ -52,6 +52,46 @@ export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
+
+/** A node of a stage, and the position of its entry in the configuration's list. */
+type StageNode<C extends Payload, Work> = GraphNode<C, C, Work> & { readonly position: number };
+
+/** Stages up to one that is around the rest. */
+export interface Layer {
+  /** In list order. */
+  readonly requestStages: readonly StageNode<'request', RequestStage>[];
+  /** In reverse list order. */
+  readonly eventStages: readonly StageNode<'events', EventStage>[];
+  /** Absent in the last one. */
+  readonly around?: StageNode<'request', AroundStage>;
+}
+
+/** All request stages of a graph, in list order. */
+export const requestStagesOf = ({ layers }: Pick<Graph, 'layers'>): Layer['requestStages'] => {
+  const [first, second] = layers;
+  return first && !second ? first.requestStages : layers.flatMap(({ requestStages }) => requestStages);
+};
+
+/** All event stages of a graph, in reverse list order. */
+export const eventStagesOf = ({ layers }: Pick<Graph, 'layers'>): Layer['eventStages'] =>
+  layers.toReversed().flatMap(({ eventStages }) => eventStages);
+
+/** The layers that a call passes which a stage at this position makes: those of the stages after it. */
+export const layersAfter = (layers: readonly Layer[], position: number): readonly Layer[] => {
+  if (position < 0) return layers;
+  const isAfter = (node: { readonly position: number }): boolean => node.position > position;
+  return layers.flatMap((layer) =>
+    layer.around && !isAfter(layer.around)
+      ? []
+      : [
+          {
+            ...layer,
+            requestStages: layer.requestStages.filter(isAfter),
+            eventStages: layer.eventStages.filter(isAfter),
+          },
+        ],
+  );
+};
 
 /** What a graph is built from. */
 interface GraphParts {
@@ -83,17 +123,10 @@ export const buildGraph = ({
   router,
 }: GraphParts): Graph => {
   const { format } = choice;
-  const requestStages = stages.flatMap((placed) => {
-    const work = requestStageOf(placed.stage, placed.entry.path !== undefined);
-    return work ? [stageNode('stage-request', 'request', placed, work)] : [];
-  });
+  const layers = layersOf(stages);
   const callStages = stages.flatMap((placed) => {
-    const work = callStageOf(placed.stage);
+    const work = callStageOf(placed);
     return work ? [stageNode('stage-call', 'bytes', placed, work)] : [];
-  });
-  const eventStages = stages.toReversed().flatMap((placed) => {
-    const work = eventStageOf(placed.stage, placed.entry.path !== undefined);
-    return work ? [stageNode('stage-events', 'events', placed, work)] : [];
   });
   const url = showUrl(upstreamUrl(target.baseUrl, format.pathFor?.(target, probeRequest(model)) ?? format.path, model));
   const ownCredentials = provider.credentials === 'client';
@@ -123,13 +156,33 @@ export const buildGraph = ({
     encodeStream: node('encode-stream', client.wire, 'events', 'text', client.encodeStream),
     encodeReply: node('encode-reply', client.wire, 'events', 'text', client.encodeReply),
   } as const;
+  const arounds = layers.flatMap(({ around }) => around ?? []);
   const decisions = {
-    requestPassThrough: decidePassThrough(client, upstream, requestStages),
-    replyPassThrough: decidePassThrough(client, upstream, eventStages),
+    requestPassThrough: decidePassThrough(client, upstream, [...requestStagesOf({ layers }), ...arounds]),
+    replyPassThrough: decidePassThrough(client, upstream, [...eventStagesOf({ layers }), ...arounds]),
   };
   const replaced = ['model', ...(ownCredentials ? [] : ['credentials']), ...patchedBy(extras.patches)];
-  const typed = { ...steps, requestStages, callStages, eventStages, ...decisions };
+  const typed = { ...steps, layers, callStages, ...decisions };
   return { ...typed, ...join(client, typed, replaced) };
+};
+
+/** The stages in layers. */
+const layersOf = (stages: readonly ConfiguredStage[]): readonly Layer[] => {
+  const layers: Layer[] = [];
+  let requestStages: Layer['requestStages'][number][] = [];
+  let eventStages: Layer['eventStages'][number][] = [];
+  for (const placed of stages) {
+    const request = requestStageOf(placed);
+    const events = eventStageOf(placed);
+    const around = aroundStageOf(placed);
+    if (request) requestStages.push(stageNode('stage-request', 'request', placed, request));
+    if (events) eventStages.unshift(stageNode('stage-events', 'events', placed, events));
+    if (!around) continue;
+    layers.push({ requestStages, eventStages, around: stageNode('stage-around', 'request', placed, around) });
+    requestStages = [];
+    eventStages = [];
+  }
+  return [...layers, { requestStages, eventStages }];
 };
 
 /** Whether streamed calls go over a WebSocket, where they can. */
@@ -160,19 +213,21 @@ const node = <In extends Payload, Out extends Payload, Work>(
   about: NodeDetails = {},
 ): GraphNode<In, Out, Work> => ({ id: step, step, name, takes, gives, work, about });
 
-const stageNode = <C extends Payload, Work extends RequestStage | CallStage | EventStage>(
+const stageNode = <C extends Payload, Work extends RequestStage | CallStage | EventStage | AroundStage>(
   step: NodeKind,
   payload: C,
-  { stage, entry }: ConfiguredStage,
+  { stage, entry, position }: ConfiguredStage,
   work: Work,
-): GraphNode<C, C, Work> => ({
+): StageNode<C, Work> => ({
   ...node(step, stage.name, payload, payload, work, {
     form: work.form,
     entry: entry.at,
     options: Object.keys(entry.options),
     ...(entry.path !== undefined && { path: entry.path }),
+    ...(entry.ask && { asks: entry.ask }),
   }),
   id: `${step}:${entry.at}`,
+  position,
 });
 
 /** Without credentials and query. */
@@ -183,7 +238,7 @@ const join = (
   parts: Omit<Graph, 'nodes' | 'edges'>,
   replaced: readonly string[],
 ): Pick<Graph, 'nodes' | 'edges'> => {
-  const { requestStages, callStages, eventStages, requestPassThrough, replyPassThrough } = parts;
+  const { layers, callStages, requestPassThrough, replyPassThrough } = parts;
   const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
   const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
     but: replaced,
@@ -192,6 +247,11 @@ const join = (
   const requestPass = requestPassThrough.open ? [passRequest] : [];
   const replyPass = replyPassThrough.open ? [passReply] : [];
   const converted = (open: boolean) => (open ? 'converted' : undefined);
+  const call = [parts.encodeRequest, ...callStages, parts.callUpstream, parts.readRecords, parts.decodeStream];
+  const { requestStages, eventStages } = stageRows(
+    layers,
+    [...call, parts.decodeReply].map(({ id }) => id),
+  );
   const firstRequest = requestStages[0] ?? parts.encodeRequest;
   const lastRequest = requestStages.at(-1) ?? parts.route;
   const firstEvents = eventStages[0];
@@ -243,6 +303,29 @@ const join = (
       ...replyPass.flatMap((pass) => [connect(parts.callUpstream, pass, 'as-it-came'), connect(pass, clientNode)]),
     ],
   };
+};
+
+/**
+ * The nodes of all stages, on the way to the provider and back. A stage that is around the rest stands in both, and names the nodes
+ * between; `call` has those of the call itself.
+ */
+const stageRows = (layers: readonly Layer[], call: readonly string[]) => {
+  const requestStages: GraphNode<'request', 'request'>[] = [];
+  const eventStages: GraphNode<'events', 'events'>[] = [];
+  for (const layer of layers.toReversed()) {
+    const { around } = layer;
+    if (around) {
+      const within = [...requestStages.map(({ id }) => id), ...call, ...eventStages.map(({ id }) => id)];
+      requestStages.unshift({ ...around, about: { ...around.about, wraps: within } });
+      eventStages.push({
+        ...node('stage-answer', around.name, 'events', 'events', undefined, around.about),
+        id: around.id.replace('stage-around', 'stage-answer'),
+      });
+    }
+    requestStages.unshift(...layer.requestStages);
+    eventStages.push(...layer.eventStages);
+  }
+  return { requestStages, eventStages };
 };
 
 /** Whether one direction may pass through, and why, worded for users. */

@@ -1,50 +1,62 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { identity, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Config, RouterModule, TransformerEntry } from '../../config/config.ts';
-import type { OpenStage } from '../../config/custom/transformer.ts';
+import { answerOf } from '../../config/custom/answers.ts';
+import type { StageContext, StageReplyContext } from '../../config/custom/around.ts';
+import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
-import type { ModelEvent } from '../../model/event.ts';
+import type { Batch, ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Machine } from '../../model/machine.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
-import type { CallChanges, ProviderCall } from '../../model/transformer.ts';
+import type { CallChanges, ProviderCall, Stage } from '../../model/transformer.ts';
 import type { TransformerRegistry } from './choose-format.ts';
 
 /** A stage and the configuration entry that names it. */
-export interface ConfiguredStage {
-  readonly stage: OpenStage;
+export type ConfiguredStage = BuiltStage & {
   readonly entry: TransformerEntry;
-}
+  /** The position of the entry in the configuration's list. */
+  readonly position: number;
+};
 
-/** Builds the stages of the entries that apply, in list order. `fault` is that of the first unusable entry. */
+/** A stage of the gateway's own, or one that was loaded from a user's module. */
+type BuiltStage =
+  | { readonly custom: false; readonly stage: Stage }
+  | { readonly custom: true; readonly stage: OpenStage };
+
+/** Builds the stages of the entries that apply, of all in list order. `fault` is that of the first unusable entry. */
 export const buildStages = (
-  entries: readonly TransformerEntry[],
+  all: readonly TransformerEntry[],
+  applies: (entry: TransformerEntry) => boolean,
   registry: TransformerRegistry,
 ): { readonly stages: readonly ConfiguredStage[]; readonly fault: Fault | undefined } => {
   const stages: ConfiguredStage[] = [];
   let fault: Fault | undefined;
-  for (const entry of entries) {
+  for (const [position, entry] of all.entries()) {
+    if (!applies(entry)) continue;
     if (entry.path === undefined && registry.formats.has(entry.name)) continue;
     const built = buildStage(entry, registry);
     if (typeof built === 'string') fault ??= unusable(entry, built);
-    else stages.push({ stage: built, entry });
+    else stages.push({ ...built, entry, position });
   }
   return { stages, fault };
 };
 
 /** The stage, or the reason why there is none, worded for clients. */
-const buildStage = (entry: TransformerEntry, { stages, custom }: TransformerRegistry): OpenStage | string => {
+const buildStage = (entry: TransformerEntry, { stages, custom }: TransformerRegistry): BuiltStage | string => {
   if (entry.path !== undefined) {
     const loaded = custom.get(entry.at);
-    return loaded && 'stage' in loaded ? loaded.stage : 'its module is not loaded; app.log says why';
+    return loaded && 'stage' in loaded
+      ? { custom: true, stage: loaded.stage }
+      : 'its module is not loaded; app.log says why';
   }
   const transformer = stages.get(entry.name);
   if (!transformer) return `no transformer of the name "${entry.name}" is loaded`;
   try {
-    return transformer.configure(entry.options);
+    return { custom: false, stage: transformer.configure(entry.options) };
   } catch (error) {
     return faultOf(error).message;
   }
@@ -55,44 +67,118 @@ const unusable = ({ name }: TransformerEntry, why: string): Fault => ({
   message: `Transformer "${name}" can't be used: ${why.replace(/\.$/, '')}.`,
 });
 
-/** A stage's request half: transforms requests. */
-export type RequestStage = (
-  | { readonly form: 'function'; readonly run: (request: ModelRequest, losses: Losses) => ModelRequest }
-  | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<ModelRequest> }
-) & {
-  /** Loaded from a user's module, so it gets a copy, and what it returns is checked. */
-  readonly custom: boolean;
-};
+/** A stage's request half: transforms requests. Those of users get the context of the request. */
+export type RequestStage =
+  | {
+      readonly form: 'function';
+      readonly custom: false;
+      readonly run: (request: ModelRequest, losses: Losses) => ModelRequest;
+    }
+  | {
+      readonly form: 'function';
+      readonly custom: true;
+      readonly run: (request: ModelRequest, losses: Losses, context: StageContext) => ModelRequest;
+    }
+  | { readonly form: 'operator'; readonly custom: true; readonly run: StageOperator<ModelRequest> };
 
 /** A stage's half for the HTTP request to the provider. */
-export interface CallStage {
-  readonly form: 'function';
-  readonly run: (call: ProviderCall) => CallChanges | undefined;
+export type CallStage = { readonly form: 'function' } & (
+  | { readonly custom: false; readonly run: (call: ProviderCall) => CallChanges | undefined }
+  | { readonly custom: true; readonly run: (call: ProviderCall, context: StageContext) => CallChanges | undefined }
+);
+
+/** A stage's event half: transforms the events of answers. The order of a custom one's events is checked. */
+export type EventStage =
+  | { readonly form: 'machine'; readonly custom: false; readonly run: Machine<ModelEvent, ModelEvent> }
+  | {
+      readonly form: 'machine';
+      readonly custom: true;
+      readonly run: Machine<ModelEvent, ModelEvent, StageReplyContext>;
+    }
+  | { readonly form: 'operator'; readonly custom: true; readonly run: StageOperator<Batch> };
+
+/** A stage around all that follows it. */
+export interface AroundStage {
+  readonly form: 'around';
+  readonly custom: true;
+  readonly run: NonNullable<OpenStage['around']>;
 }
 
-/** A stage's event half: transforms the events of answers. */
-export type EventStage = (
-  | { readonly form: 'machine'; readonly run: Machine<ModelEvent, ModelEvent> }
-  | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<readonly ModelEvent[]> }
-) & {
-  /** Loaded from a user's module, so its events and their order are checked. */
-  readonly custom: boolean;
-};
-
 /** The stage's request half, if it has one. */
-export const requestStageOf = ({ request, operators }: OpenStage, custom: boolean): RequestStage | undefined => {
-  if (request) return { form: 'function', run: request, custom };
-  return operators?.request && { form: 'operator', run: operators.request, custom };
+export const requestStageOf = ({ custom, stage }: BuiltStage): RequestStage | undefined => {
+  if (!custom) return stage.request && { form: 'function', custom, run: stage.request };
+  if (stage.request) return { form: 'function', custom, run: stage.request };
+  return stage.operators?.request && { form: 'operator', custom, run: stage.operators.request };
 };
 
 /** The stage's event half, if it has one. */
-export const eventStageOf = ({ events, operators }: OpenStage, custom: boolean): EventStage | undefined => {
-  if (events) return { form: 'machine', run: events, custom };
-  return operators?.events && { form: 'operator', run: operators.events, custom };
+export const eventStageOf = ({ custom, stage }: BuiltStage): EventStage | undefined => {
+  if (!custom) return stage.events && { form: 'machine', custom, run: stage.events };
+  if (stage.events) return { form: 'machine', custom, run: stage.events };
+  return stage.operators?.events && { form: 'operator', custom, run: stage.operators.events };
 };
 
 /** The stage's half for the HTTP request, if it has one. */
-export const callStageOf = ({ call }: OpenStage): CallStage | undefined => call && { form: 'function', run: call };
+export const callStageOf = ({ custom, stage }: BuiltStage): CallStage | undefined => {
+  if (!custom) return stage.call && { form: 'function', custom, run: stage.call };
+  return stage.call && { form: 'function', custom, run: stage.call };
+};
+
+/** The function around the rest, if the stage has one. */
+export const aroundStageOf = ({ custom, stage }: BuiltStage): AroundStage | undefined =>
+  custom && stage.around ? { form: 'around', custom, run: stage.around } : undefined;
+
+/** What sees a request half at work. */
+interface RequestTap {
+  /** Called with each request, and what the stage has made of it. */
+  readonly seen: (before: ModelRequest, after: ModelRequest) => void;
+  /** What the stage gets for a request; absent: that. */
+  readonly give?: (request: ModelRequest) => ModelRequest;
+}
+
+/** A request half that is seen at work. */
+export const tapRequestStage = (stage: RequestStage, { seen, give = identity }: RequestTap): RequestStage => {
+  const noted = (before: ModelRequest, after: ModelRequest): ModelRequest => {
+    seen(before, after);
+    return after;
+  };
+  if (stage.form === 'operator') {
+    return {
+      ...stage,
+      run: (source: Observable<ModelRequest>, context: StageContext) =>
+        source.pipe(
+          mergeMap((before) => stage.run(of(give(before)), context).pipe(tap((after) => seen(before, after)))),
+        ),
+    };
+  }
+  return stage.custom
+    ? {
+        ...stage,
+        run: (request: ModelRequest, losses: Losses, context: StageContext) =>
+          noted(request, stage.run(give(request), losses, context)),
+      }
+    : { ...stage, run: (request: ModelRequest, losses: Losses) => noted(request, stage.run(give(request), losses)) };
+};
+
+/** The stage, which calls `asked` with each request that it calls `next` with, and `gave` with the events of its answer. */
+export const tapAroundStage = (
+  stage: AroundStage,
+  { asked, gave }: { readonly asked: (request: ModelRequest) => void; readonly gave: (events: Batch) => void },
+): AroundStage => ({
+  ...stage,
+  run(request, next, context) {
+    const noted: typeof next = (changed, options) => {
+      asked(changed);
+      return next(changed, options);
+    };
+    return answerOf(stage.run(request, noted, context)).pipe(
+      tap((batch) => {
+        // A custom module may emit anything; a later check reports invalid batches.
+        if (Array.isArray(batch)) gave(batch);
+      }),
+    );
+  },
+});
 
 /** The result of checking the transformer entries. A configuration with faults isn't activated. */
 interface CheckedEntries {

@@ -7,6 +7,7 @@ export type NodeKind =
   | 'decode-request'
   | 'route'
   | 'stage-request'
+  | 'stage-around'
   | 'encode-request'
   | 'forward-request'
   | 'stage-call'
@@ -15,6 +16,7 @@ export type NodeKind =
   | 'decode-stream'
   | 'decode-reply'
   | 'stage-events'
+  | 'stage-answer'
   | 'encode-stream'
   | 'encode-reply'
   | 'relay-reply';
@@ -46,6 +48,10 @@ export interface NodeDetails {
   readonly options?: readonly string[];
   /** A custom stage's module. */
   readonly path?: string;
+  /** Destinations that a custom stage may call besides that of the request. */
+  readonly asks?: readonly string[];
+  /** The ids of the nodes that a stage is around. */
+  readonly wraps?: readonly string[];
   /** URL of the call, without credentials and query. */
   readonly url?: string;
   /** What is replaced in bytes that pass through. */

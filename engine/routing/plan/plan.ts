@@ -10,7 +10,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Format, RowUse, Target } from '../../model/transformer.ts';
 import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
-import { buildStages, requestStageOf } from './build-stages.ts';
+import { aroundStageOf, buildStages, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
 
 /** Identifies a plan: a client protocol and a provider's model. */
@@ -68,10 +68,8 @@ export const compilePlan = (
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
   const { format } = choice;
-  const { stages, fault } = buildStages(entries, registry);
-  const passes = stages.some(({ stage, entry }) => requestStageOf(stage, entry.path !== undefined))
-    ? undefined
-    : client.wire;
+  const { stages, fault } = buildStages(config.transformers, (entry) => applies(entry, key), registry);
+  const passes = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
   const extras = callExtrasOf(provider, model);
   const baseUrl = withQuery(provider.baseUrl, extras.query);
   const configured = { baseUrl, options: choice.options, model, passes, maxOutput };
@@ -175,6 +173,6 @@ export const showPlan = ({ client, provider, model, choice, rows, graph, fault }
   },
   passThrough: { request: graph.requestPassThrough, reply: graph.replyPassThrough },
   fault: fault?.message ?? null,
-  nodes: graph.nodes.map(({ work: _, about, ...node }) => ({ ...node, ...about })),
+  nodes: graph.nodes.map(({ id, step, name, takes, gives, about }) => ({ id, step, name, takes, gives, ...about })),
   edges: graph.edges,
 });

@@ -7,6 +7,7 @@ import { type LoadedStage, loadStages } from '../../../../engine/config/custom/l
 import { FaultError } from '../../../../engine/model/fault.ts';
 import { Losses } from '../../../../engine/model/loss.ts';
 import { plainRequest } from '../../../support/context.ts';
+import { stageContext } from '../../../support/stage-context.ts';
 
 /** Loads one module out of a folder with these files and nothing else: no package.json, no packages. */
 const load = async (
@@ -34,7 +35,7 @@ const loadAgain = async (home: string, path: string, options: TransformerEntry['
 /** The model's name after the stage's request half, which the modules here write their findings into. */
 const said = (loaded: LoadedStage): string => {
   if ('problem' in loaded) return loaded.problem;
-  return loaded.stage.request?.(plainRequest, new Losses('test')).model ?? 'no request half';
+  return loaded.stage.request?.(plainRequest, new Losses('test'), stageContext()).model ?? 'no request half';
 };
 
 const typed = `

@@ -6,6 +6,7 @@ import { loadStages } from '../../../../engine/config/custom/load-stages.ts';
 import { Losses } from '../../../../engine/model/loss.ts';
 import { plainRequest } from '../../../support/context.ts';
 import { startGateway } from '../../../support/gateway.ts';
+import { stageContext } from '../../../support/stage-context.ts';
 import { until } from '../../../support/until.ts';
 import { chatReply } from '../../../support/upstreams/chat-stream.ts';
 import { jsonAnswer, startUpstream, type UpstreamAnswer } from '../../../support/upstreams/upstream.ts';
@@ -124,7 +125,9 @@ test('a module whose files and options stay the same keeps its state over reload
     const entries = words.map((word, index) => ({ at: `t[${index}]`, name: 'n', path: 'n.ts', options: { word } }));
     const stages = await loadStages(entries, { home, allowed: [] });
     return [...stages.values()].map((loaded) =>
-      'stage' in loaded ? loaded.stage.request?.(plainRequest, new Losses('test')).model : loaded.problem,
+      'stage' in loaded
+        ? loaded.stage.request?.(plainRequest, new Losses('test'), stageContext()).model
+        : loaded.problem,
     );
   };
   t.deepEqual(await load('a'), ['a1/1']);

@@ -8,6 +8,7 @@ import type { ModelEvent } from '../../../../engine/model/event.ts';
 import { machine } from '../../../../engine/model/machine.ts';
 import { plainRequest } from '../../../support/context.ts';
 import { addressIn, commandRig } from '../../../support/processes/command.ts';
+import { stageContext } from '../../../support/stage-context.ts';
 import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 test("a stage's code runs under its name, the gateway's around it under none, however late", async (t) => {
@@ -36,7 +37,7 @@ test("a stage's code runs under its name, the gateway's around it under none, ho
   const operator = stage.operators?.request ?? ((source) => source);
   await firstValueFrom(
     above.pipe(
-      operator,
+      (source) => operator(source, stageContext()),
       tap(() => see('below')),
     ),
   );

@@ -43,7 +43,13 @@ const exchange = (model = 'any') =>
 
 /** One request whose tries are what `attempt` makes of them. */
 const run = (gateway: Gateway, attempt: (routed: Routed) => Observable<ReplyPart>, asked = exchange()) =>
-  of(asked).pipe(sequence(decode(gateway.config), route(gateway), retry(gateway, sequence(attempt))));
+  of(asked).pipe(
+    sequence(
+      decode(gateway.config),
+      route(gateway),
+      retry<ReplyPart>(gateway, sequence(attempt), ({ type }) => type !== 'head'),
+    ),
+  );
 
 const faulty = (fault: Partial<Fault>): Observable<never> =>
   throwError(() => new FaultError({ kind: 'upstream-error', message: 'trouble', ...fault }));

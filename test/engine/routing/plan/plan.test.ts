@@ -7,6 +7,7 @@ import { validateConfig } from '../../../../engine/config/validate.ts';
 import type { ModelEvent } from '../../../../engine/model/event.ts';
 import { machine } from '../../../../engine/model/machine.ts';
 import { transformer } from '../../../../engine/model/transformer.ts';
+import { eventStagesOf, requestStagesOf } from '../../../../engine/routing/plan/build-graph.ts';
 import type { TransformerRegistry } from '../../../../engine/routing/plan/choose-format.ts';
 import { compilePlan, showPlan } from '../../../../engine/routing/plan/plan.ts';
 import { clientProtocols } from '../../../../protocols/index.ts';
@@ -67,7 +68,7 @@ const lineOf = (
 };
 
 const stagesOf = (line: ReturnType<typeof lineOf>): string =>
-  [line.graph.requestStages, line.graph.eventStages]
+  [requestStagesOf(line.graph), eventStagesOf(line.graph)]
     .map((nodes) => nodes.map(({ name }) => name).join(' '))
     .join(' | ');
 

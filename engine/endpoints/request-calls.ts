@@ -1,0 +1,114 @@
+import { Observable } from 'rxjs';
+import type { Spent } from '../config/custom/around.ts';
+import { Exchange, newReplyProgress, type RequestAdmission, type StageCall, type StageCalls } from '../exchange.ts';
+import type { HttpRequest } from '../http/endpoint.ts';
+import { randomHex } from '../http/headers.ts';
+import type { Batch } from '../model/event.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import type { TraceCarrier } from '../observe/observer.ts';
+import { createStageCall } from '../pipeline.ts';
+import type { RequestRecord, RequestRecords } from '../request-record.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { Backpressure } from '../runtime/backpressure.ts';
+import { memoize } from '../runtime/memoize.ts';
+import type { requestAdmission, requestWatch } from './watch-request.ts';
+
+/** Calls of stages that a client's request may cause, at any depth. */
+const maxCalls = 16;
+
+/** What an endpoint gives the calls of its requests' stages. */
+export interface CallingEndpoint {
+  readonly client: ClientProtocol;
+  readonly records: RequestRecords;
+  readonly admit: ReturnType<typeof requestAdmission>;
+  readonly watch: ReturnType<typeof requestWatch>;
+}
+
+/** The request that a client has sent, or a stage's call. */
+interface CallingRequest {
+  readonly endpoint: CallingEndpoint;
+  readonly gateway: Gateway;
+  readonly incoming: HttpRequest;
+  readonly record: RequestRecord;
+  readonly preset: string | undefined;
+  readonly admission: RequestAdmission | undefined;
+  readonly trace: TraceCarrier | undefined;
+}
+
+/** The calls of a request's stages, each of which is a request of its own: with a record, limits and a trace. */
+export class RequestCalls implements StageCalls {
+  readonly depth: number;
+  readonly left: { count: number };
+  readonly #request: CallingRequest;
+  #made = 0;
+
+  constructor(request: CallingRequest, depth = 0, left = { count: maxCalls }) {
+    this.#request = request;
+    this.depth = depth;
+    this.left = left;
+  }
+
+  session(): string | undefined {
+    return this.#request.record.session;
+  }
+
+  spent(): Spent {
+    return this.#request.admission?.spent?.() ?? this.#request.gateway.spending.of(this.session());
+  }
+
+  run(call: StageCall): Observable<Batch> {
+    return new Observable((subscriber) =>
+      stageCallOf(this.#request.gateway)(call, this.#begin(call)).subscribe(subscriber),
+    );
+  }
+
+  #begin({ stage, kind, after }: StageCall): Exchange {
+    const { endpoint, gateway, record: caller, preset, incoming: asked, trace } = this.#request;
+    const { client, records } = endpoint;
+    this.#made += 1;
+    const headers = trace?.childHeaders() ?? {};
+    const incoming: HttpRequest = {
+      id: `${asked.id}.${this.#made}`,
+      method: asked.method,
+      path: asked.path,
+      query: asked.query,
+      header: (name) => headers[name] ?? asked.header(name),
+      headers: asked.headers,
+      remoteAddress: asked.remoteAddress,
+      body: noBody,
+      holdBody: () => undefined,
+      answerMemory: asked.answerMemory,
+      // What the client gets is paused with it; an answer to a question isn't.
+      backpressure: kind === 'next' ? asked.backpressure : new Backpressure(),
+      onInterrupted: () => undefined,
+      namedClient: asked.namedClient,
+      startedAtMs: Date.now(),
+    };
+    const progress = newReplyProgress();
+    const { id, startedAtMs, namedClient } = incoming;
+    const cause = { record: caller, stage, kind };
+    const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming, cause });
+    const admission = endpoint.admit(namedClient, { gateway, preset, use: 'stage' });
+    const { trace: ownTrace } = endpoint.watch(record, admission);
+    return new Exchange({
+      incoming,
+      client,
+      preset,
+      seed: randomHex(12),
+      admission,
+      progress,
+      observer: record,
+      trace: ownTrace,
+      after,
+      calls: new RequestCalls(
+        { endpoint, gateway, incoming, record, preset, admission, trace: ownTrace },
+        this.depth + 1,
+        this.left,
+      ),
+    });
+  }
+}
+
+const noBody = new Uint8Array(0);
+
+const stageCallOf = memoize(createStageCall);

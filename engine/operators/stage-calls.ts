@@ -1,0 +1,70 @@
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { type Decoded, type Exchange, fill, type Routed, type StageCall } from '../exchange.ts';
+import type { Batch } from '../model/event.ts';
+import { fail, faultOf, quoted } from '../model/fault.ts';
+import { clientGone } from '../model/status.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { namesDestination } from '../routing/resolve.ts';
+import { route, routeAs } from './route.ts';
+
+/** A call of a stage, and the exchange that it has for itself. */
+interface OwnCall {
+  readonly call: StageCall;
+  readonly exchange: Exchange;
+}
+
+/** Routes a call of a stage: to where it says, or where the request goes that it is made for. Throws `no-route` if it names no destination. */
+export const routeStageCall = (gateway: Gateway): ((own: OwnCall) => Routed | Observable<Routed>) => {
+  const routeTo = route(gateway);
+  return ({ call, exchange }) => {
+    const { request, to, kind, stage } = call;
+    const { resolution, clientBody } = call.for;
+    const asked = to === undefined ? request : { ...request, model: to };
+    const decoded: Decoded = fill(exchange, {
+      outline: undefined,
+      text: '',
+      clientBody: kind === 'ask' ? {} : clientBody,
+      request: asked,
+    });
+    const { progress, observer } = decoded;
+    progress.requestedModel = to ?? `${resolution.provider.name},${resolution.model}`;
+    progress.streaming = request.stream;
+    observer.decoded(decoded);
+    if (to === undefined) {
+      return routeAs({ ...resolution, request: asked, reason: `transformer ${stage} calls again` }, decoded, gateway);
+    }
+    if (!namesDestination(asked, gateway.config)) fail('no-route', `${quoted(to)} names no destination.`);
+    return routeTo(decoded);
+  };
+};
+
+/** Reports the beginning, the failure and the end of a call that a stage makes. */
+export const observeStageCall =
+  (exchange: Exchange): MonoTypeOperatorFunction<Batch> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const { observer, client, id, progress } = exchange;
+      let status = clientGone;
+      subscriber.add(() => {
+        observer.finished(status);
+        exchange.over();
+      });
+      subscriber.add(
+        source.subscribe({
+          next(batch) {
+            if (progress.begun) observer.firstByte();
+            subscriber.next(batch);
+          },
+          error(error: unknown) {
+            const fault = faultOf(error);
+            observer.failed(fault, error);
+            status = client.encodeFault(fault, id).status;
+            subscriber.error(error);
+          },
+          complete() {
+            status = 200;
+            subscriber.complete();
+          },
+        }),
+      );
+    });
