@@ -88,7 +88,10 @@ export class CaptureWatch implements RequestWatcher {
   constructor(record: RequestRecord, recorder: Recorder | undefined, parts: WatchParts) {
     this.#record = record;
     this.#parts = parts;
-    this.#recording = recorder && { recorder, reason: { type: 'asked' }, hasReply: false };
+    // While all requests are captured, these are the administrator's.
+    const client = parts.captures.on ? undefined : record.start.namedClient;
+    const reason = { type: 'asked', ...(client !== undefined && { client }) } as const;
+    this.#recording = recorder && { recorder, reason, hasReply: false };
   }
 
   get inspection(): RequestWatcher['inspection'] {

@@ -8,6 +8,11 @@ import { type ShowSettings, showCapture } from './show-capture.ts';
 
 /** Number of captures kept that were asked for. */
 const maxAsked = 50;
+/** The same for one client of `CLIENTS` that asks for them by a header, and the number of such clients. */
+const maxAskedByClient = 10;
+/** The memory of one client's, in bytes. */
+const maxClientBytes = 4_194_304;
+const maxAskingClients = 20;
 /** Number of failed requests that are kept without being asked, and the memory that they take together, in bytes. */
 const maxFailed = 200;
 const maxFailedBytes = 33_554_432;
@@ -32,7 +37,8 @@ export interface CapturePolicy {
 
 /** Why a request is captured; `kind` names the lost fields. */
 export type CaptureReason =
-  | { readonly type: 'asked' }
+  /** `client`: the client of `CLIENTS` that asked, by a header; absent: the administrator. */
+  | { readonly type: 'asked'; readonly client?: string }
   | { readonly type: 'failed' }
   | { readonly type: 'lossy'; readonly kind: string };
 
@@ -92,6 +98,8 @@ export class Captures {
   readonly #policy: () => CapturePolicy;
   readonly #now: () => number;
   #asked: readonly KeptCapture[] = [];
+  /** By the client that asked, the one that asked last at the end: none displaces what another one asked for. */
+  readonly #askedByClients = new BoundedMap<string, readonly KeptCapture[]>(maxAskingClients);
   #failed: readonly KeptCapture[] = [];
   /** By kind, oldest first. */
   readonly #lossy = new BoundedMap<string, KeptCapture>(maxLossy);
@@ -110,7 +118,7 @@ export class Captures {
 
   state(): CaptureState {
     const all = this.#current();
-    const most = maxAsked + maxFailed + maxLossy;
+    const most = maxAsked + maxAskedByClient * maxAskingClients + maxFailed + maxLossy;
     return { on: this.on, kept: all.length, bytes: bytesOf(all), most, mostBytes: maxCaptureBytes };
   }
 
@@ -137,10 +145,19 @@ export class Captures {
       this.#compression ??= this.#compressLater(firstPauseMs);
     } else {
       void kept.compressed();
-      if (reason.type === 'asked') this.#asked = [...this.#asked, kept].slice(-maxAsked);
+      if (reason.type === 'asked') this.#addAsked(kept, reason.client);
       else this.#lossy.set(reason.kind, kept);
     }
     this.#expireLater();
+  }
+
+  #addAsked(kept: KeptCapture, client: string | undefined): void {
+    if (client === undefined) {
+      this.#asked = [...this.#asked, kept].slice(-maxAsked);
+      return;
+    }
+    const own = [...(this.#askedByClients.get(client) ?? []), kept].slice(-maxAskedByClient);
+    this.#askedByClients.set(client, newest(own, maxClientBytes));
   }
 
   /** The newest capture with this id, compressed. */
@@ -159,6 +176,7 @@ export class Captures {
   clear(): void {
     this.#titles.clear();
     this.#asked = [];
+    this.#askedByClients.clear();
     this.#failed = [];
     this.#lossy.clear();
     this.#kinds.clear();
@@ -174,12 +192,17 @@ export class Captures {
     const isYoung = ({ addedAtMs }: { readonly addedAtMs: number }): boolean => addedAtMs > oldestMs;
     this.#asked = this.#asked.filter(isYoung);
     this.#failed = this.#failed.filter(isYoung);
+    for (const [client, kept] of [...this.#askedByClients]) {
+      const young = kept.filter(isYoung);
+      if (young.length === 0) this.#askedByClients.delete(client);
+      else if (young.length < kept.length) this.#askedByClients.set(client, young);
+    }
     for (const [kind, kept] of this.#lossy) if (!isYoung(kept)) this.#lossy.delete(kind);
     for (const [id, kept] of this.#titles) {
       if (isYoung(kept)) break;
       this.#titles.delete(id);
     }
-    return [...this.#lossy.values(), ...this.#failed, ...this.#asked];
+    return [...this.#lossy.values(), ...this.#failed, ...[...this.#askedByClients.values()].flat(), ...this.#asked];
   }
 
   #oldestMs(): number {

@@ -160,6 +160,7 @@ export const playRecording = ({ status, headers, headMs, chunks, fault }: Record
   });
   return {
     call: () => delayed(speed === 0 ? 0 : headMs / speed, { status, headers, body, drain: () => undefined }),
+    adjust: () => undefined,
     closeIdleSockets: () => undefined,
     poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
     close: async () => undefined,

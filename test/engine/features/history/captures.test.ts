@@ -133,7 +133,7 @@ test('R13 capturing is off by default, is switched, and is forgotten', async (t)
   t.is(plain.status, 200, 'a request that was not captured is no error');
   t.like(await plain.json(), { capture: null, summary: { id: 'plain', captured: false, status: 200 } });
   t.is((await fetch(`${rig.baseUrl}/api/requests/nobody`)).status, 404);
-  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 270, mostBytes: 1_048_576 });
+  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 470, mostBytes: 1_048_576 });
   t.like(await (await post(rig, '/api/capture', { on: true })).json(), { on: true });
   t.is((await post(rig, '/api/capture', { on: 'yes' })).status, 400);
   await (await post(rig, '/v1/messages', hello, { 'x-request-id': 'a/b_c' })).text();
@@ -500,6 +500,26 @@ test('captures are removed after their time, also those that nothing asks for', 
   t.is(captures.state().kept, 1);
   nowMs = 180_000;
   t.is(captures.state().kept, 0);
+});
+
+test('what a client asks for has a place of its own, and displaces no others', async (t) => {
+  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed: true }));
+  t.teardown(() => captures.clear());
+  const add = (id: string, reason: CaptureReason, bytes = 2): void => {
+    const body = Buffer.alloc(bytes, '{}');
+    captures.add({ ...blank, id }, new Recorder({ ...client, body }, 2 * maxCaptureBytes), settings, reason);
+  };
+  const kept = async (...ids: readonly string[]): Promise<readonly boolean[]> =>
+    Promise.all(ids.map(async (id) => (await captures.findCompressed(id)) !== undefined));
+  add('own', { type: 'asked' });
+  add('other', { type: 'asked', client: 'other' });
+  for (let n = 0; n < 60; n += 1) add(`one${n}`, { type: 'asked', client: 'one' });
+  t.deepEqual(await kept('own', 'other', 'one49', 'one50', 'one59'), [true, true, false, true, true]);
+  for (let n = 0; n < 10; n += 1) add(`large${n}`, { type: 'asked', client: 'one' }, maxCaptureBytes);
+  t.deepEqual(await kept('own', 'other', 'one59', 'large9'), [true, true, false, true]);
+  for (let n = 0; n < 30; n += 1) add(`many${n}`, { type: 'asked', client: `client${n}` });
+  t.deepEqual(await kept('own', 'other', 'many9', 'many10', 'many29'), [true, false, false, true, true]);
+  t.is(captures.state().kept, 1 + 20);
 });
 
 test('failures and kinds of losses are bounded, and displace no others', async (t) => {
