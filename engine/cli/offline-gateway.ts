@@ -50,6 +50,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
   const gateway = compileGateway(config, registry, {
     upstreams: {
       call: () => throwError(() => new Error('Nothing is sent.')),
+      adjust: () => undefined,
       closeIdleSockets: () => undefined,
       poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
       close: async () => undefined,

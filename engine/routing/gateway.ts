@@ -19,7 +19,7 @@ import { BoundedMap } from '../runtime/memoize.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
-import type { Upstreams } from '../upstream/upstreams.ts';
+import type { Upstreams, UpstreamTimeouts } from '../upstream/upstreams.ts';
 import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from './client-access.ts';
@@ -188,19 +188,23 @@ export interface GatewayOptions {
 }
 
 /**
- * Builds a gateway from a configuration, without changing the active one, `before`. Reuses its upstream connections unless a
- * timeout or limit of theirs has changed.
+ * Builds a gateway from a configuration, without changing the active one, `before`. Reuses its upstream connections unless a limit of
+ * theirs has changed. `replaces`: it takes the place of `before`, whose connections then get its timeouts; else, other timeouts need
+ * connections of their own.
  */
 export const buildGateway = async (
   { env, home, host, transformerFolders, registry, services, demoBaseUrl }: GatewayOptions,
   config: Config,
   before?: Gateway,
+  replaces = false,
 ): Promise<Gateway> => {
   const places = { home, allowed: transformerFolders };
   const custom = await loadStages(config.transformers, places);
   const router = await loadRouter(config.router.module, places);
   const upstreams =
-    before && isDeepStrictEqual(boundsOf(before.config), boundsOf(config))
+    before &&
+    isDeepStrictEqual(connectionLimits(before.config), connectionLimits(config)) &&
+    (replaces || isDeepStrictEqual(timeoutsOf(before.config), timeoutsOf(config)))
       ? before.upstreams
       : createUpstreams({ ...boundsOf(config), environment: env });
   const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
@@ -223,8 +227,15 @@ const withDemo = async (config: Config, demoBaseUrl: () => Promise<URL>): Promis
 };
 
 /** The timeouts and limits of connections to providers. */
-export const boundsOf = ({ timeouts, limits }: Config) => ({
-  ...timeouts,
+export const boundsOf = (config: Config) => ({ ...timeoutsOf(config), ...connectionLimits(config) });
+
+/** The timeouts of calls to providers. */
+export const timeoutsOf = ({ timeouts }: Config): UpstreamTimeouts => {
+  const { connectMs, firstByteMs, idleMs, callMs, queueMs } = timeouts;
+  return { connectMs, firstByteMs, idleMs, callMs, queueMs };
+};
+
+const connectionLimits = ({ limits }: Config) => ({
   connections: limits.connectionsPerProvider,
   queue: limits.queuePerProvider,
   decompressedBytes: limits.decompressedReplyBytes,

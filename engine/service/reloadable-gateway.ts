@@ -11,7 +11,7 @@ import { configFile } from '../config/read.ts';
 import { validateDraft } from '../config/validate.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
+import { buildGateway, type CurrentGateway, type Gateway, hiddenIn, timeoutsOf } from '../routing/gateway.ts';
 import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
 import { sameEntry } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -87,7 +87,10 @@ export const openGateway = async (
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     changes.applied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
-    else next.upstreams.closeIdleSockets(changedOrigins(before.config, next.config));
+    else {
+      next.upstreams.adjust(timeoutsOf(next.config));
+      next.upstreams.closeIdleSockets(changedOrigins(before.config, next.config));
+    }
     modules?.use(modulesOf(next));
   };
   const store = await ConfigStore.open({
@@ -105,7 +108,7 @@ export const openGateway = async (
       // Mask before anything from the configuration can be logged.
       secrets.reset([...hiddenIn(current.gateway.config), ...hiddenIn(next)]);
       await changes.prepare(next);
-      const ready = await buildGateway(gatewayOptions, next, current.gateway);
+      const ready = await buildGateway(gatewayOptions, next, current.gateway, true);
       const { faults, warnings: found } = inspectBuilt(next, ready, isBroken);
       return { faults, warnings: [...found, ...(await presetWarnings(written))], apply: () => use(ready) };
     },

@@ -7,16 +7,14 @@ import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts
 import type { SocketTarget } from './open-socket.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
-import type { UpstreamAnswer, UpstreamCall, Upstreams } from './upstreams.ts';
+import type { UpstreamAnswer, UpstreamCall, Upstreams, UpstreamTimeouts } from './upstreams.ts';
 import type { SocketCalls } from './web-socket/socket-calls.ts';
 
 /**
  * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
  * The time during which a body is paused doesn't count.
  */
-export interface UpstreamOptions extends CallLimits {
-  /** Time to open a connection, in milliseconds: DNS, TCP, proxy and TLS together. */
-  readonly connectMs: number;
+export interface UpstreamOptions extends CallLimits, UpstreamTimeouts {
   /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly environment: Environment;
   /** Default: the machine's. */
@@ -32,6 +30,15 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   const stopWatching = clock.onWake(() => {
     for (const pool of pools.values()) pool.wake();
   });
+  /** The limits of the next call. */
+  let current: CallLimits & UpstreamTimeouts = options;
+  const poolLimits = {
+    connections: options.connections,
+    queue: options.queue,
+    get queueMs() {
+      return current.queueMs;
+    },
+  };
   let closing = false;
 
   /** Plans share their URLs, whose parts would be cut out anew for each call. */
@@ -48,7 +55,14 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
     if (known) return known;
     if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
     const proxy = proxyFor(url, options.environment);
-    const target: SocketTarget = { url, proxy, connectMs: options.connectMs, sessions: { latest: undefined } };
+    const target: SocketTarget = {
+      url,
+      proxy,
+      get connectMs() {
+        return current.connectMs;
+      },
+      sessions: { latest: undefined },
+    };
     socketTargets.set(url.origin, target);
     return target;
   };
@@ -56,7 +70,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   const poolFor = (url: URL): ConnectionPool => {
     const known = pools.get(url.origin);
     if (known) return known;
-    const pool = new ConnectionPool(socketTargetOf(url), options, clock);
+    const pool = new ConnectionPool(socketTargetOf(url), poolLimits, clock);
     pools.set(url.origin, pool);
     if (closing) pool.close();
     return pool;
@@ -64,14 +78,21 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
 
   const callOverHttp = (call: UpstreamCall): Observable<UpstreamAnswer> =>
     new Observable((subscriber) => {
-      const limits = call.timeouts ? { ...options, ...call.timeouts } : options;
+      const limits = call.timeouts ? { ...current, ...call.timeouts } : current;
       return new CallHandler(call, targetOf(call.url), limits, clock, subscriber).start();
     });
 
   let sockets: SocketCalls | undefined;
   const loadSockets = loadOnce(async () => {
     const module = await import('./web-socket/socket-calls.ts');
-    sockets = new module.SocketCalls({ options, clock, overHttp: callOverHttp, targetOf: socketTargetOf });
+    sockets = new module.SocketCalls({
+      get options() {
+        return current;
+      },
+      clock,
+      overHttp: callOverHttp,
+      targetOf: socketTargetOf,
+    });
     if (closing) void sockets.close();
     return sockets;
   });
@@ -82,6 +103,9 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   return {
     call: (call) => (call.conversation === undefined ? callOverHttp(call) : callOverSocket(call, call.conversation)),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
+    adjust(timeouts) {
+      current = { ...current, ...timeouts };
+    },
     closeIdleSockets: (origins) => sockets?.dropIdle(origins),
     async close() {
       closing = true;

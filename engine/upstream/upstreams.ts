@@ -33,6 +33,14 @@ export interface CallTimeouts {
   readonly callMs: number;
 }
 
+/** The timeouts of all calls, in milliseconds. */
+export interface UpstreamTimeouts extends CallTimeouts {
+  /** To open a connection: DNS, TCP, proxy and TLS together. */
+  readonly connectMs: number;
+  /** How long a call may wait for a connection, while the machine is awake. */
+  readonly queueMs: number;
+}
+
 /** An upstream's answer, of any status. Its body is still to come. */
 export interface UpstreamAnswer {
   readonly status: number;
@@ -62,6 +70,8 @@ export interface Upstreams {
   readonly call: (call: UpstreamCall) => Observable<UpstreamAnswer>;
   /** The state of the connections to the URL's origin. */
   readonly poolStats: (url: URL) => PoolStats;
+  /** Applies other timeouts, to later calls. Connections stay: once open, they depend on none of them. */
+  readonly adjust: (timeouts: UpstreamTimeouts) => void;
   /** Closes the idle WebSockets to these origins: what they were opened with has changed. */
   readonly closeIdleSockets: (origins: ReadonlySet<string>) => void;
   /**

@@ -60,6 +60,7 @@ const gatewayFor = (t: ExecutionContext, client: ClientProtocol, answers: readon
         sent.push({ url: url.href, headers, body: bodyText(body) });
         return of({ status, headers: { 'content-type': type }, body: of(Buffer.from(text)), drain() {} });
       },
+      adjust: () => undefined,
       closeIdleSockets: () => undefined,
       poolStats: gatewayOf(t, config).upstreams.poolStats,
       close: async () => {},
