@@ -3,6 +3,7 @@ import { catchError, from, map, mergeMap, type Observable, of, timeout } from 'r
 import Type from 'typebox';
 import type { Config } from '../../engine/config/config.ts';
 import { formatFinding } from '../../engine/config/diagnostics.ts';
+import { showReferencesIn } from '../../engine/config/env.ts';
 import { ProviderFile, TransformerEntryFile } from '../../engine/config/schema.ts';
 import type { ProviderDraft, Validation } from '../../engine/config/validate.ts';
 import { findLocalServers, type LocalServerKind } from '../../engine/endpoints/local-servers.ts';
@@ -151,5 +152,7 @@ const ask = <T>(
       const { message, status } = faultOf(error);
       return of({ problem: maskText(message), status });
     }),
+    // What a variable holds, in a base URL too, isn't shown: neither in a fault, nor where the provider repeats it.
+    map((outcome) => showReferencesIn(config.referred, outcome)),
   );
 };

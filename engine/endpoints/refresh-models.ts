@@ -1,5 +1,6 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import type { Provider } from '../config/config.ts';
+import { shownName } from '../config/env.ts';
 import { isDemo } from '../config/sections/providers.ts';
 import { errorCode, FaultError, faultOf } from '../model/fault.ts';
 import type { ListedModel } from '../model/models/model-facts.ts';
@@ -76,7 +77,11 @@ const ask = async (
       }),
       catchError((error: unknown) => {
         if (!(error instanceof FaultError)) throw error;
-        return of({ provider: name, models: 0, problem: maskText(faultOf(error).message) });
+        return of({
+          provider: name,
+          models: 0,
+          problem: shownName(gateway.config.referred, maskText(faultOf(error).message)),
+        });
       }),
     ),
   );
