@@ -21,6 +21,7 @@ import {
   windowsCommands,
 } from './service-file.ts';
 import { keepVariables, missingVariables } from './service-variables.ts';
+import { versionManagerOf } from './version-managers.ts';
 
 /** Options of the commands. */
 interface ServiceOptions extends Leave {
@@ -28,6 +29,8 @@ interface ServiceOptions extends Leave {
   readonly withVariables?: boolean;
   /** Replaces the platform of this machine. */
   readonly platform?: NodeJS.Platform;
+  /** Replaces the path of this Node.js. */
+  readonly node?: string;
 }
 
 /** A program and its arguments. */
@@ -79,6 +82,9 @@ export const printService = async (cli: Cli, options: ServiceOptions): Promise<v
   const installation = installationOf(cli, options, await locateService(cli));
   const { platform = process.platform } = options;
   const render = platform === 'win32' ? windowsCommands : managerOn(platform, cli).render;
+  warnOfPins(cli, installation);
+  const missing = Object.keys(await missingVariables(cli)).join(', ');
+  if (missing !== '') cli.warn(`${lacking(cli, missing)} add them as NAME='value' lines.`);
   cli.print(render(installation).trimEnd());
 };
 
@@ -107,6 +113,7 @@ export const installService = async (cli: Cli, options: ServiceOptions): Promise
   if (installation.args[0]?.includes('/_npx/')) {
     cli.warn('This installation is in the cache of npx, which npm may empty; install the package to keep the service.');
   }
+  warnOfPins(cli, installation);
   // launchd doesn't start a service whose log can't be opened.
   await mkdir(cli.home, { recursive: true, mode: 0o700 });
   await writeAtomically(file, render(installation));
@@ -130,11 +137,21 @@ const offerVariables = async (cli: Cli, { withVariables = false }: ServiceOption
     await keepVariables(cli, missing);
     cli.print(`Added ${names} to ${file}.`);
   } else {
-    cli.print(
-      `The service doesn't get this shell's variables. Of those that it needs, ${names} are not in ${file}: ` +
-        "add them as NAME='value' lines, or run this command with --with-variables.",
-    );
+    cli.print(`${lacking(cli, names)} add them as NAME='value' lines, or run this command with --with-variables.`);
   }
+};
+
+const lacking = (cli: Cli, names: string): string =>
+  `The service doesn't get this shell's variables. Of those that it needs, ${names} are not in ${secretsFile(cli)} (mode 600):`;
+
+/** Warns that the service ends with one version of Node.js, where the paths lead into the folder of that version. */
+const warnOfPins = (cli: Cli, { node, args: [command = ''] }: Installation): void => {
+  const pinned = [node, command].find((path) => versionManagerOf(path) !== undefined);
+  if (pinned === undefined) return;
+  cli.warn(
+    `The service runs ${pinned}, which ${versionManagerOf(pinned)} keeps for one version of Node.js: ` +
+      'install the service again after each update, before the old version is removed; or use a Node.js outside of it.',
+  );
 };
 
 /** `junctor service uninstall`: stops the service and removes its file, if it is our own. */
@@ -163,9 +180,10 @@ const managerOn = (platform: NodeJS.Platform, { env }: Cli): ServiceManager => {
 const marginSeconds = 20;
 
 const installationOf = ({ env, home }: Cli, leave: ServiceOptions, { config }: ServiceLocation): Installation => {
+  const { node = process.execPath } = leave;
   const { leaveMs, drainMs } = (config ?? defaultSettings()).timeouts;
   const installation = {
-    node: process.execPath,
+    node,
     args: [commandFile, 'start', ...leaveArguments(leave)],
     env: {
       ...(env.JUNCTOR_HOME && { JUNCTOR_HOME: home }),
@@ -176,7 +194,7 @@ const installationOf = ({ env, home }: Cli, leave: ServiceOptions, { config }: S
   };
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end a line of the file.
   const isUnfit = (path: string): boolean => /[\x00-\x1f\x7f]/.test(path);
-  const unfit = [process.execPath, ...installation.args, home, ...Object.values(installation.env)].find(isUnfit);
+  const unfit = [node, ...installation.args, home, ...Object.values(installation.env)].find(isUnfit);
   if (unfit === undefined) return installation;
   throw new CommandError(`A service file can't hold the path ${JSON.stringify(unfit)}: it has a control character.`);
 };
@@ -194,7 +212,7 @@ const execute = promisify(execFile);
 const runAll = async ({ env }: Cli, commands: readonly Command[]): Promise<boolean> => {
   for (const [program, ...args] of commands) {
     try {
-      await execute(program, args, { env });
+      await execute(program, args, { env, windowsHide: true });
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return false;
       const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
