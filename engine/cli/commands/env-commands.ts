@@ -10,6 +10,7 @@ import { commonFacts } from '../../routing/catalogue/known-model.ts';
 import { modelNames } from '../../routing/model-names.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import { openRunFiles } from '../machine/run-files.ts';
+import { startable } from '../machine/windows-command.ts';
 import { offlineModelFacts } from '../offline-config.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from '../reach-service.ts';
 import { type Client, type OfferedModel, routedName, type ServiceAccess, type Variables } from './clients/client.ts';
@@ -22,7 +23,7 @@ import { clients, plainClients, shells } from './clients/clients.ts';
 export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
   const located = await reachService(cli);
   const connection = await accessTo(cli, located);
-  const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
+  const name = basename(command).replace(/\.(?:exe|cmd|bat|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
   if (known?.setUpByHand) {
     const how = `\`junctor env --for ${known.name}\` prints what belongs there`;
@@ -56,7 +57,8 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
 
 const waitFor = (command: string, args: readonly string[], variables: Environment): Promise<number> => {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
-  const child = spawn(command, args, { stdio: 'inherit', env });
+  const started = startable(command, args, env);
+  const child = spawn(started.file, started.args, { ...started.options, stdio: 'inherit', env });
   // The terminal signals the whole process group, so the program receives these itself.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));

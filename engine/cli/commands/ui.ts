@@ -44,5 +44,8 @@ export const buildUi = (): void => {
   const folder = fileURLToPath(root);
   const script = join(folder, 'ui/build.js');
   if (!existsSync(script) || freshBuild(join(folder, 'ui/dist/.sources'), folder, 'ui') !== undefined) return;
-  spawn(process.execPath, [script, '--optional', '--gently'], { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
+  spawn(process.execPath, [script, '--optional', '--gently'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    windowsHide: true,
+  }).unref();
 };

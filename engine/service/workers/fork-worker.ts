@@ -97,10 +97,13 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
   };
 };
 
+/** Without it, Windows opens a console for each process of a service that has none. Passed on to `spawn`. */
+const hidden = { silent: false, windowsHide: true };
+
 /** With `node:http`, workers share a port through their supervisor, as Node.js does for processes of its cluster module. */
 const startProcess = (server: HttpServerFacts['server']): ChildProcess => {
-  if (server === 'uws') return fork(entry, []);
-  cluster.setupPrimary({ exec: entry, args: [] });
+  if (server === 'uws') return fork(entry, [], hidden);
+  cluster.setupPrimary({ ...hidden, exec: entry, args: [] });
   return cluster.fork().process;
 };
 

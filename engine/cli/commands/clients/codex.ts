@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { startable } from '../../machine/windows-command.ts';
 import type { Client, Files, ServiceAccess } from './client.ts';
 import { codexCatalogue } from './codex-catalogue.ts';
 
@@ -24,11 +25,13 @@ const writeCatalogue = async (access: ServiceAccess, { command, env, writeFile }
 const askMs = 5_000;
 
 /** What Codex knows of models; `undefined` if it isn't installed, or too old for the question. */
-const ownModels = (command: string, env: Files['env']): Promise<string | undefined> =>
-  promisify(execFile)(command, ['debug', 'models', '--bundled'], { env, timeout: askMs, maxBuffer: 32 << 20 }).then(
+const ownModels = (command: string, env: Files['env']): Promise<string | undefined> => {
+  const { file, args, options } = startable(command, ['debug', 'models', '--bundled'], env);
+  return promisify(execFile)(file, args, { ...options, env, timeout: askMs, maxBuffer: 32 << 20 }).then(
     ({ stdout }) => stdout,
     () => undefined,
   );
+};
 
 /** Codex. Source: its documentation, "Configuration", `model_providers`; `-c` accepts the same keys with TOML values. */
 export const codex: Client = {
