@@ -1,6 +1,6 @@
-import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { askDirectly } from '../runtime/ask-directly.ts';
 import type { Cli } from './cli.ts';
 import { locateService, type ServiceLocation } from './reach-service.ts';
 
@@ -36,21 +36,9 @@ export const awaitChange = async (
 };
 
 /** Asks over a connection of its own, which any process may get. `undefined`: there is no useful answer. */
-const askOnce = ({ baseUrl, apiKey }: ServiceLocation, path: string): Promise<JsonObject | undefined> =>
-  new Promise((resolve) => {
-    const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
-    const asked = get(baseUrl + path, { agent: false, headers, timeout: longestMs }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (piece: string) => {
-        text += piece;
-      });
-      answer.once('end', () => {
-        const body = answer.statusCode === 200 ? parseJson(text) : undefined;
-        resolve(isJsonObject(body) ? body : undefined);
-      });
-      answer.once('error', () => resolve(undefined));
-    });
-    asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(undefined));
-  });
+const askOnce = async ({ baseUrl, apiKey }: ServiceLocation, path: string): Promise<JsonObject | undefined> => {
+  const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  const answer = await askDirectly(baseUrl + path, { headers, limitMs: longestMs }).catch(() => undefined);
+  const body = answer?.status === 200 ? parseJson(answer.text) : undefined;
+  return isJsonObject(body) ? body : undefined;
+};

@@ -4,6 +4,7 @@ import { readConfig } from '../config/read.ts';
 import { defaultSettings } from '../config/sections/service-settings.ts';
 import { validateConfig } from '../config/validate.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { askDirectly } from '../runtime/ask-directly.ts';
 import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
 import { baseUrlOf } from '../service/workers/listen-address.ts';
 import { type Cli, CommandError } from './cli.ts';
@@ -75,9 +76,9 @@ export const callService = async (
     ...(sent && { 'content-type': 'application/json' }),
   };
   const content = sent && { body: JSON.stringify(sent) };
-  const response = await fetch(baseUrl + path, { method, headers, ...content, signal: AbortSignal.timeout(answerMs) });
-  const body = parseJson(await response.text());
-  return { status: response.status, body: isJsonObject(body) ? body : {} };
+  const { status, text } = await askDirectly(baseUrl + path, { method, headers, ...content, limitMs: answerMs });
+  const body = parseJson(text);
+  return { status, body: isJsonObject(body) ? body : {} };
 };
 
 /** The service's address and key for a client. Has a placeholder key if the service requires none. */

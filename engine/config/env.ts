@@ -214,6 +214,18 @@ export const envOverridesIn = (env: Environment): readonly EnvOverride[] =>
     return text ? [{ field, variable, text }] : [];
   });
 
+/** Names the variable in findings on a field that it overrides: the fault isn't the file's. */
+export const nameOverrides = (findings: readonly SchemaFault[], env: Environment): readonly SchemaFault[] => {
+  const variables = new Map<string, string>(envOverridesIn(env).map(({ field, variable }) => [field, variable]));
+  return findings.map(({ path, message }) => {
+    const variable = variables.get(path);
+    return variable === undefined ? { path, message } : { path: variable, message: `${message}; it replaces ${path}` };
+  });
+};
+
+/** Whether the path of a finding is a variable that overrides a field. */
+export const isOverride = (path: string): boolean => Object.hasOwn(envOverrides, path);
+
 /** Overrides fields with the environment's values. */
 export const applyEnvOverrides = ({ value, unset }: InterpolatedConfig, env: Environment): InterpolatedConfig => {
   const set = envOverridesIn(env).map(({ field, text }) => [field, text] as const);

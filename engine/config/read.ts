@@ -31,12 +31,15 @@ type ConfigRead =
     };
 
 /** Absolute path of the configuration's folder: `JUNCTOR_HOME`, else `.junctor` in the user's home. */
-export const configHome = (env: Environment): string => resolve(env.JUNCTOR_HOME || join(homedir(), '.junctor'));
+export const configHome = (env: Environment): string => resolve(withoutTilde(env.JUNCTOR_HOME || '~/.junctor'));
+
+/** A shell replaces the tilde in `NAME=~/x`, but not within quotes; a service file and a container never do. */
+const withoutTilde = (path: string): string => path.replace(/^~(?=[/\\]|$)/, () => homedir());
 
 /** Absolute path of the configuration file: `JUNCTOR_CONFIG`, else `config.json` in its folder. */
 export const configFile = (home: string, env: Environment): string => {
   const named = env.JUNCTOR_CONFIG?.trim();
-  return named ? resolve(named) : join(home, 'config.json');
+  return named ? resolve(withoutTilde(named)) : join(home, 'config.json');
 };
 
 /** Reads and validates `config.json`. An unreadable file is `invalid`. */

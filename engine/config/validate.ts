@@ -6,6 +6,7 @@ import {
   applyEnvOverrides,
   type Environment,
   interpolateAll,
+  nameOverrides,
   quoteReferences,
   type Reference,
   references,
@@ -82,7 +83,7 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   const settings = readServiceSettings(filled, unset, findings);
   if (settings) warnOfLoops(list.providers, settings, findings);
 
-  const faults = quoteReferences(findings.faults, source, env);
+  const faults = nameOverrides(quoteReferences(findings.faults, source, env), env);
   const warnings = quoteReferences(findings.warnings, source, env);
   if (!settings) return { faults, warnings };
   const referred = referredValues(source, env);

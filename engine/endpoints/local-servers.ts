@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { isJsonObject, type Json, parseJson } from '../model/json/json.ts';
 import type { ListedModel } from '../model/models/model-facts.ts';
 import { reader } from '../model/schema.ts';
+import { askDirectly } from '../runtime/ask-directly.ts';
 
 /** A model of a local server. */
 interface LocalModel {
@@ -174,26 +175,11 @@ const askModels = ({ origin, models, limitMs = 1_000 }: LocalServerKind): Promis
 
 const askJson = async (url: string, body: Json | undefined, limitMs: number): Promise<Json | undefined> => {
   try {
-    const answer = await fetch(url, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(limitMs),
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    });
-    return answer.ok ? parseJson(await textOf(answer)) : undefined;
+    const asked = body === undefined ? {} : ({ method: 'POST', body: JSON.stringify(body) } as const);
+    const { status, text } = await askDirectly(url, { ...asked, limitMs, maxBytes });
+    return status >= 200 && status < 300 ? parseJson(text) : undefined;
   } catch {
-    // Nothing listens there, or something that doesn't speak HTTP, or too slowly.
+    // Nothing listens there, or something that doesn't speak HTTP, or too slowly, or with too long a list.
     return undefined;
   }
-};
-
-/** The body's text. Throws for a body of more than 4 MiB. */
-const textOf = async ({ body }: Response): Promise<string> => {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.length;
-    if (bytes > maxBytes) throw new RangeError('The list is too long.');
-    pieces.push(piece);
-  }
-  return new TextDecoder().decode(Buffer.concat(pieces));
 };

@@ -26,6 +26,17 @@ export const listenFault = async (
   return undefined;
 };
 
+/**
+ * Says in one line that another program has the port at the IPv6 loopback address, while this service has the IPv4 one alone: a client
+ * that calls `localhost` may reach either. `undefined`: none has.
+ */
+export const otherAtLocalhost = async (addresses: readonly string[], port: number): Promise<string | undefined> => {
+  if (addresses.some((address) => address.includes(':'))) return undefined;
+  if (!addresses.some((address) => address.startsWith('127.') || isAny(address))) return undefined;
+  if ((await attempt('::1', port)) !== 'EADDRINUSE') return undefined;
+  return `another program listens at [::1]:${port}, and clients that call localhost may reach it: call 127.0.0.1, or configure another PORT`;
+};
+
 /** Whether the same port at both addresses conflicts. `::` includes IPv4. */
 const overlap = (one: string, other: string): boolean =>
   one === other || one === '::' || other === '::' || (isIPv4(one) && isIPv4(other) && (isAny(one) || isAny(other)));

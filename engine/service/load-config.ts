@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
-import type { Environment } from '../config/env.ts';
+import { type Environment, isOverride } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
 import { type Inspect, withInspected } from '../config/judge.ts';
 import { configFile, readConfig } from '../config/read.ts';
@@ -26,7 +26,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
   constructor(file: string, faults: readonly Finding[]) {
-    super(`${file} can't be used:\n${faults.map((fault) => `  ${formatFinding(fault)}`).join('\n')}`);
+    const what = faults.every(({ path }) => isOverride(path)) ? 'The environment' : file;
+    super(`${what} can't be used:\n${faults.map((fault) => `  ${formatFinding(fault)}`).join('\n')}`);
   }
 }
 

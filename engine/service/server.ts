@@ -13,6 +13,7 @@ import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import type { Feature } from '../feature.ts';
 import { LoopHolds } from '../features/loop-holds.ts';
 import { httpLog } from '../features/request-log.ts';
+import { otherAtLocalhost } from '../http/bind.ts';
 import type { ChosenServer, HttpServerFacts } from '../http/choose-server.ts';
 import { type Listener, listen } from '../http/listener.ts';
 import { createRouter, type HttpRoute } from '../http/router.ts';
@@ -101,6 +102,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
     },
   });
   if (demo) void reportLocalServers(localServerKinds, report);
+  // With a port taken over, an earlier process has looked already.
+  if (options.sharing?.taken === undefined) void reportOther(listener, logs, report);
   const ends = ending({ options, listener, features, state, timeouts: () => active().timeouts, release });
   const facts = { config, file, demo, losses: services.losses, logs, baseUrl: baseUrl(), http, routes, place: place() };
   return { ...facts, ...ends };
@@ -246,6 +249,18 @@ const reportLocalServers = async (
   const found = await findLocalServers(places);
   for (const server of found) report(`found ${describeServer(server)}`);
   if (found.length > 0) report('`junctor providers find --add` adds what was found; so does the web interface.');
+};
+
+/** Prints and logs that `localhost` may lead to another program. */
+const reportOther = async (
+  { addresses, port }: Listener,
+  logs: Pick<Logs, 'app'>,
+  report: (line: string) => void,
+): Promise<void> => {
+  const other = await otherAtLocalhost(addresses, port);
+  if (other === undefined) return;
+  logs.app.warn(other);
+  report(`warning: ${other}`);
 };
 
 const usualWaits: Waits = { modelListMs: 2_000, countMs: 2_000, trialMs: 15_000 };

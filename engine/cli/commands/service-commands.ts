@@ -114,6 +114,7 @@ const startDaemon = async ({ home, env, print, warn }: Cli, leave: readonly stri
   // Runs in its own session, so that it survives the terminal, and in `home`, so that it keeps no other folder busy.
   const child = spawn(process.execPath, [...process.execArgv, commandFile, 'start', ...leave], {
     detached: true,
+    windowsHide: true,
     stdio: ['ignore', log, log],
     cwd: home,
     // Cleared, so that a service started by npm outlives npm.

@@ -64,6 +64,9 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
   const { HOST, APIKEY, ALLOWED_HOSTS = [], ALLOWED_ORIGINS = [], PROXIES = [], LIMITS } = settings;
   const host = HOST.trim();
   const apiKey = APIKEY?.trim() || undefined;
+  if (/[/\s]|^[^:]+:\d+$/.test(host)) {
+    findings.fault('HOST', 'must be an IP address or a host name alone, such as 127.0.0.1; the port is PORT');
+  }
   // A blank key must not count as none: that would open the service to everyone.
   if (!apiKey && APIKEY) findings.fault('APIKEY', 'must not be blank');
   if (!apiKey && !isLoopback(host) && !findings.hasFault('APIKEY')) {

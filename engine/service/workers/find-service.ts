@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { errorCode } from '../../model/fault.ts';
+import { askDirectly } from '../../runtime/ask-directly.ts';
 import { type PidFile, readPidFile } from './pid-file.ts';
 
 /** Process titles, as shown by `ps`. */
@@ -35,9 +36,8 @@ export const findService = async (home: string): Promise<FoundService> => {
 /** Whether a Junctor answers at this URL; 503 counts as an answer. */
 export const answers = async (baseUrl: string): Promise<boolean> => {
   try {
-    const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(answerMs) });
-    const text = await response.text();
-    return (response.status === 200 || response.status === 503) && text.includes('"status"');
+    const { status, text } = await askDirectly(`${baseUrl}/health`, { limitMs: answerMs });
+    return (status === 200 || status === 503) && text.includes('"status"');
   } catch {
     return false;
   }
@@ -66,7 +66,7 @@ const titleOf = (pid: number): string | undefined => {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     if (process.platform === 'win32') return undefined;
-    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8', windowsHide: true });
   } catch {
     // The process has just ended.
     return '';

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { errorCode } from '../../model/fault.ts';
@@ -42,10 +42,14 @@ export const createPidFile = (home: string, content: PidFile): boolean => {
     writeFileSync(pidPath(home), JSON.stringify(content), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
+    if (errorCode(error) === 'EEXIST' && isFolder(pidPath(home)))
+      throw new Error(`${pidPath(home)} is a folder, and the service writes its file there: remove it.`);
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 };
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Replaces the content of this process's PID file. Throws file system errors. */
 export const updatePidFile = (home: string, content: PidFile): void => {

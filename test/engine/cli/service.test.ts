@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -100,6 +100,18 @@ test('R20 a port used by another program is reported in one line', async (t) => 
     t.regex(result.err, new RegExp(`^junctor: Can't listen: port ${port}[^\n]*\n$`));
   }
   t.false(existsSync(pidFile(home)), 'nothing is left behind');
+});
+
+test('a folder in place of the PID file, and a wrong variable, are reported in one line', async (t) => {
+  const { home, ask } = await commandRig(t, { Providers: [] });
+  mkdirSync(pidFile(home));
+  const refused = await ask(['start', '--daemon']);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /^junctor: \S+junctor\.pid is a folder, and the service writes its file there: remove it\.\n$/);
+  rmdirSync(pidFile(home));
+  const wrong = await ask(['start', '--daemon'], { env: { JUNCTOR_PORT: '99999' } });
+  t.is(wrong.code, 1);
+  t.regex(wrong.err, /^junctor: The environment can't be used:\n {2}JUNCTOR_PORT must be [^\n]*; it replaces PORT\n$/);
 });
 
 test('an invalid configuration is reported with a line for each fault', async (t) => {

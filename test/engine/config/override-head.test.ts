@@ -28,8 +28,8 @@ const cases: readonly (readonly [
   ],
   ['a reference that they replace need not be set', { APIKEY: '$NONE' }, { JUNCTOR_APIKEY: 'k' }, { apiKey: 'k' }],
   ['their value is no reference', {}, { JUNCTOR_APIKEY: '$HOME', HOME: 'x' }, { apiKey: '$HOME' }],
-  ['an address for others needs a key', {}, { JUNCTOR_HOST: '0.0.0.0' }, /^HOST is not a loopback address/],
-  ['what is wrong is told', {}, { JUNCTOR_PORT: 'x' }, /^PORT must be integer/],
+  ['an address for others needs a key', {}, { JUNCTOR_HOST: '0.0.0.0' }, /^JUNCTOR_HOST is not a loopback address/],
+  ['what is wrong is told', {}, { JUNCTOR_PORT: 'x' }, /^JUNCTOR_PORT must be integer; it replaces PORT/],
 ];
 
 for (const [title, written, env, head] of cases) {

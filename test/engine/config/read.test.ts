@@ -61,3 +61,11 @@ test('a folder in place of the file is invalid, not missing', (t) =>
     const read = await readConfig(inside, {});
     t.deepEqual(read, { type: 'invalid', faults: [{ path: '', message: "can't be read (ENOTDIR)" }], warnings: [] });
   }));
+
+test('a tilde that no shell replaced is the folder of the user', (t) => {
+  t.is(configHome({ JUNCTOR_HOME: '~/x' }), join(homedir(), 'x'));
+  t.is(configHome({ JUNCTOR_HOME: '~' }), homedir());
+  t.is(configHome({}), join(homedir(), '.junctor'));
+  t.is(configHome({ JUNCTOR_HOME: '/a/~/b' }), '/a/~/b');
+  t.is(configFile('/h', { JUNCTOR_CONFIG: '~/own.json' }), join(homedir(), 'own.json'));
+});

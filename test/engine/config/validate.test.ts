@@ -699,3 +699,12 @@ test('a key that no header can hold is named, without its value', (t) => {
   t.deepEqual(said(['fine', 'ключ']), [`Providers[0].apiKey[1] ${why}`]);
   t.deepEqual(said(' a trailing line break is cut\n'), []);
 });
+
+test('a HOST that is more than a host says so', (t) => {
+  for (const HOST of ['http://127.0.0.1', 'http://[::1]:3456', 'localhost:3456', '127.0.0.1:80', 'a b'])
+    t.deepEqual(findings({ HOST }).faults, [
+      'HOST must be an IP address or a host name alone, such as 127.0.0.1; the port is PORT',
+    ]);
+  for (const HOST of ['127.0.0.1', 'localhost', '::1', '[::1]', '::ffff:127.0.0.1'])
+    t.deepEqual(findings({ HOST }).faults, []);
+});

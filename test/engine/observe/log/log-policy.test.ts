@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
-import { isOfDay, isServerLogName, serverLogName } from '../../../../engine/observe/log/log-policy.ts';
+import { isOfDay, isServerLogName, serverLogName, serverLogPolicy } from '../../../../engine/observe/log/log-policy.ts';
 
 const at = new Date(2026, 0, 2, 3, 4, 5);
 
@@ -22,3 +25,20 @@ for (const name of [
 ]) {
   test(`${name} is no server log`, (t) => t.false(isServerLogName(name)));
 }
+
+test('server logs of the former name give way like others, by their age', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'junctor-former-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const folder = join(home, 'logs');
+  await mkdir(folder);
+  const names = [
+    'switchyard-20250101000000.log',
+    'switchyard-20250102000000.log',
+    'switchyard-notes.log',
+    'junctor-20250103000000.log',
+    'junctor-20250104000000.log',
+  ];
+  for (const name of names) await writeFile(join(folder, name), '');
+  serverLogPolicy(home).prune(join(folder, names[4] ?? ''));
+  t.deepEqual((await readdir(folder)).sort(), [...names.slice(3), ...names.slice(1, 3)]);
+});
