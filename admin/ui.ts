@@ -65,10 +65,11 @@ const send = async (files: UiFiles, name: string, headers: Headers): Promise<Who
   };
 };
 
+/** Relative, since a proxy may serve the interface below a path of its own. */
 const redirect: WholeReply = {
   type: 'whole',
   status: 308,
-  headers: { ...pageHeaders, location: '/ui', 'cache-control': 'no-cache' },
+  headers: { ...pageHeaders, location: '../ui', 'cache-control': 'no-cache' },
   body: '',
 };
 

@@ -67,7 +67,8 @@ const bundle = async (outdir) => {
   );
   const [mark] = Object.entries(outputs).find(([, { inputs }]) => icon in inputs);
   const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
-  const url = (path) => `/ui/assets/${basename(path)}`;
+  // Relative to the page `ui`: a proxy may serve it below a path of its own.
+  const url = (path) => `ui/assets/${basename(path)}`;
   const links = [
     `<link rel="stylesheet" href="${url(sheet.path)}" />`,
     `<link rel="preload" href="${url(type)}" as="font" type="font/woff2" crossorigin />`,

@@ -54,7 +54,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     const { settings } = listener;
     this.id = requestId(headerValue(stream.headers, 'x-request-id'));
     this.method = stream.method;
-    this.path = stream.path;
+    this.path = settings.proxies.pathOf(stream);
     this.query = stream.query;
     this.remoteAddress = settings.proxies.clientOf(stream);
     this.stream = stream;
@@ -63,10 +63,13 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.limits = settings.limits;
     this.#listener = listener;
     this.#settings = settings;
-    const found = settings.router.find(stream.method, stream.path);
-    this.#handshake = 'endpoint' in found ? undefined : socketRoute(stream, settings.router);
+    const found = settings.router.find(stream.method, this.path);
+    this.#handshake = 'endpoint' in found ? undefined : socketRoute(stream, this.path, settings.router);
     this.#found = this.#handshake ?? found;
-    this.pageOrigin = settings.admission.pageOf(stream.headers, this.#targetOf(stream));
+    this.pageOrigin = settings.admission.pageOf(
+      stream.headers,
+      this.#targetOf({ method: stream.method, path: this.path, headers: stream.headers }),
+    );
     this.#reply = new ReplyWriter(this);
   }
 
@@ -258,9 +261,9 @@ const mayBeHandshake = ({ method, path, headers }: HttpStream, router: ServeSett
 };
 
 /** The route of the requests that a WebSocket connection at this path brings. */
-const socketRoute = (stream: HttpStream, router: ServeSettings['router']): RouteMatch | undefined => {
+const socketRoute = (stream: HttpStream, path: string, router: ServeSettings['router']): RouteMatch | undefined => {
   if (!isHandshake(stream)) return undefined;
-  const found = router.find('POST', stream.path);
+  const found = router.find('POST', path);
   return 'endpoint' in found && found.endpoint.socket ? found : undefined;
 };
 

@@ -184,6 +184,8 @@ export interface TrustedProxies {
   readonly includes: (remoteAddress: string) => boolean;
   /** The address of the client that sent a request. Must be called while the server's handler runs. */
   readonly clientOf: (stream: ClientStream) => string;
+  /** The path of a request, without the one below which a proxy serves the gateway (`X-Forwarded-Prefix`), if it left that in. */
+  readonly pathOf: (stream: Pick<HttpStream, 'remoteAddress' | 'headers' | 'path'>) => string;
 }
 
 type ClientStream = Pick<HttpStream, 'remoteAddress' | 'proxiedAddress' | 'headers'>;
@@ -194,7 +196,8 @@ type ClientStream = Pick<HttpStream, 'remoteAddress' | 'proxiedAddress' | 'heade
  * The client itself may have written the earlier ones.
  */
 export const trustedProxies = (networks: readonly string[]): TrustedProxies => {
-  if (networks.length === 0) return { includes: () => false, clientOf: ({ remoteAddress }) => remoteAddress };
+  if (networks.length === 0)
+    return { includes: () => false, clientOf: ({ remoteAddress }) => remoteAddress, pathOf: ({ path }) => path };
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', prefix] = network.split('/');
@@ -215,6 +218,12 @@ export const trustedProxies = (networks: readonly string[]): TrustedProxies => {
         client = earlier;
       }
       return client;
+    },
+    pathOf({ remoteAddress, headers, path }) {
+      const prefix = includes(remoteAddress)
+        ? headerValue(headers, 'x-forwarded-prefix')?.replace(/\/$/, '')
+        : undefined;
+      return prefix && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
     },
   };
 };

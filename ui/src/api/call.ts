@@ -1,5 +1,6 @@
 import { ApiError, isAbort } from './api-error.ts';
 import { lostConnection } from './connection.ts';
+import { gatewayUrl } from './gateway-url.ts';
 import { isJsonObject, parseJson, parseObject } from './json.ts';
 import { keyFor, refuseKey } from './key.ts';
 
@@ -46,6 +47,9 @@ export const callFor = <T>(path: string, options: CallOptions = {}): Promise<Ans
 export const send = (path: string, options: CallOptions = {}): Promise<Response> =>
   inTime(options, (signal) => ask(path, { ...options, signal }));
 
+/** An endpoint's address: beside this page, which a proxy may serve below a path of its own. */
+const at = (path: string): string => gatewayUrl() + path;
+
 /** Gives up what loads too long: a page that waits forever says nothing, and offers nothing to do. */
 const inTime = async <T>(
   { method = 'GET', signal, isSlow = false }: CallOptions,
@@ -80,7 +84,7 @@ const ask = async (
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   };
-  const response = await fetch(path + queryText(query), init).catch((error: unknown) => {
+  const response = await fetch(at(path) + queryText(query), init).catch((error: unknown) => {
     if (isAbort(error)) throw error;
     lostConnection();
     throw new ApiError(0, 'The gateway is not responding. Is it running?');

@@ -1,4 +1,5 @@
 import { createStore } from '../state/store.ts';
+import { gatewayUrl } from './gateway-url.ts';
 
 /** Whether the gateway answers. */
 interface Connection {
@@ -21,7 +22,7 @@ export const lostConnection = (): void => {
 };
 
 const askAgain = (): void => {
-  fetch('/health/live', { cache: 'no-store' }).then(
+  fetch(`${gatewayUrl()}'/health/live`, { cache: 'no-store' }).then(
     () => connection.set({ up: true, revision: connection.get().revision + 1 }),
     () => void window.setTimeout(askAgain, askAgainMs),
   );

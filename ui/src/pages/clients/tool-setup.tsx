@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { readModelFacts } from '../../api/config/models.ts';
+import { gatewayUrl } from '../../api/gateway-url.ts';
 import { protocolTitles } from '../../api/protocols.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Described } from '../../config/fields/described.tsx';
@@ -45,7 +46,7 @@ export const ToolSetup = ({
   // Without a default, the rules leave most requests without a model.
   const asked = picked ?? (hasDefault(saved) ? '' : (listed[0]?.id ?? ''));
   const connection: Connection = {
-    origin: `${window.location.origin}${preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`}`,
+    origin: `${gatewayUrl()}${preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`}`,
     wantsKey: isKeyNeeded || ownKey !== undefined,
     model: asked === '' ? routedName : asked,
     byRules: asked === '',

@@ -4,6 +4,7 @@ import type { ConfigFile } from '../../../api/config/config.ts';
 import { useConfig } from '../../../api/config/config-store.ts';
 import { listPresets, readPreset, removePreset, writePreset } from '../../../api/config/presets.ts';
 import { listTransformers } from '../../../api/config/transformers.ts';
+import { gatewayUrl } from '../../../api/gateway-url.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { mergePreset } from '../../../config/draft/merge-preset.ts';
 import { type Form, FormContext } from '../../../config/fields/form.ts';
@@ -119,7 +120,7 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
   useShortcut('Ctrl+s', 'Save the preset', () => {
     if (canSave && !busy) void save();
   });
-  const url = `${window.location.origin}/preset/${encodeURIComponent(name)}`;
+  const url = `${gatewayUrl()}/preset/${encodeURIComponent(name)}`;
   return (
     <>
       <PageBar
