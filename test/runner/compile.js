@@ -8,6 +8,7 @@ import { bundleUrl } from '../../engine/launch/bundle.js';
 import { bundleOptions } from '../../engine/launch/compile.js';
 import { freshBuild, recordBuild } from '../../engine/launch/stale-build.js';
 import { groupTests, isGroup, titleIn, writeGroups } from './groups.js';
+import { tierOf, tiers } from './tiers.js';
 
 /*
  * The tests as JavaScript. A test file's process loads a few compiled modules instead of a thousand through a loader, which takes
@@ -18,7 +19,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'junctor-tests');
 
 /** What decides how the tests are compiled. */
-const own = ['engine/launch/compile.js', 'test/runner/compile.js', 'test/runner/groups.js'];
+const own = ['engine/launch/compile.js', 'test/runner/compile.js', 'test/runner/groups.js', 'test/runner/tiers.js'];
 
 /** Programs that tests start as processes of their own. Through a loader, each start takes many times the processor time. */
 const programs = ['test/engine/hub/store-process.ts', 'test/engine/upstream/tls-client.ts'];
@@ -37,18 +38,20 @@ export const testFiles = () =>
  * Compiles the tests of a run. All are compiled, once for as long as no source changes; a run of a few named files compiles only
  * these. A run that names none has groups.
  * @param {readonly string[]} args the runner's arguments
+ * @param {import('./tiers.js').Tier} tier of a run that names none
  * @returns {Promise<{ readonly folder: string, readonly files: readonly string[] }>} where they are, and the files to run
  */
-export const compileTests = async (args) => {
-  const whole = args.every((arg) => /^(?:-|\d+$)/.test(arg));
-  const groups = whole ? groupTests(root, testFiles()) : new Map(testFiles().map((file) => [file, [file]]));
+export const compileTests = async (args, tier) => {
+  const whole = args.every((arg) => /^(?:-|\d+$|\w+\.config\.js$)/.test(arg));
+  const groups = whole ? groupsOf(tier) : new Map(testFiles().map((file) => [file, [file]]));
   if (whole) {
-    writeGroups(root, groups);
+    // Those of both: the other tier may run beside this one.
+    writeGroups(root, new Map(tiers.flatMap((one) => [...groupsOf(one)])));
     // While one of the gateway's processes makes the bundle, those that others start load the sources, which takes far longer.
     await bundleUrl();
   }
   const files = [...groups.keys()];
-  const record = join(cache, whole ? 'groups.json' : 'files.json');
+  const record = join(cache, whole ? `${tier}.json` : 'files.json');
   const key = JSON.stringify([...groups]);
   const compiled = freshBuild(record, root, key);
   if (compiled && existsSync(compiled)) return { folder: compiled, files };
@@ -63,6 +66,13 @@ export const compileTests = async (args) => {
     recordBuild(record, root, { key, folder, files: sources, startedAtMs });
   }
   return { folder, files };
+};
+
+/** @param {import('./tiers.js').Tier} tier */
+const groupsOf = (tier) => {
+  const known = new Map();
+  const tests = testFiles().filter((test) => tierOf(root, test, known) === tier);
+  return groupTests(root, tests, tier);
 };
 
 /**

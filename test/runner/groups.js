@@ -30,8 +30,14 @@ const needsOwnProcess =
 /** Tests in a browser, which run one after the other. Two groups keep two cores busy. */
 const inBrowser = new Map(
   Object.entries({
-    [join(folder, 'ui.test.ts')]: ['pages/clients', 'pages/configure', 'layout', 'pages/models', 'pages/rules'],
-    [join(folder, '__tests__/ui.test.ts')]: [
+    [join(folder, '__tests__/__tests__/ui.test.ts')]: [
+      'pages/clients',
+      'pages/configure',
+      'layout',
+      'pages/models',
+      'pages/rules',
+    ],
+    [join(folder, '__tests__/__tests__/__tests__/ui.test.ts')]: [
       'pages/conversation',
       'pages/graph',
       'pages/history',
@@ -54,13 +60,14 @@ const canShare = (root, test) =>
  * Test files of a whole run: groups, and files that need a process of their own.
  * @param {string} root
  * @param {readonly string[]} tests paths relative to the root
+ * @param {import('./tiers.js').Tier} [tier] theirs: a process has files of one tier
  * @returns {ReadonlyMap<string, readonly string[]>} by the file to run, the test files in it
  */
-export const groupTests = (root, tests) => {
+export const groupTests = (root, tests, tier = 'in-process') => {
   /** @type {Map<string, string[]>} */
   const groups = new Map();
   for (const test of tests) {
-    const file = canShare(root, test) ? groupOf(test) : test;
+    const file = canShare(root, test) ? groupOf(test, tier) : test;
     groups.set(file, [...(groups.get(file) ?? []), test]);
   }
   // A group of one file is that file.
@@ -70,10 +77,14 @@ export const groupTests = (root, tests) => {
 /**
  * `test/engine/config/edit/lists.test.ts` belongs to `test/__tests__/engine/config.test.ts`.
  * @param {string} test
+ * @param {import('./tiers.js').Tier} [tier] the groups of processes are in a folder of their own
  */
-const groupOf = (test) => {
+const groupOf = (test, tier) => {
   const [, area, part] = dirname(test).split('/');
-  return inBrowser.get(test) ?? (area ? `${join(folder, area, part ?? '')}.test.ts` : test);
+  return (
+    inBrowser.get(test) ??
+    (area ? `${join(folder, tier === 'processes' ? '__tests__/__tests__' : '', area, part ?? '')}.test.ts` : test)
+  );
 };
 
 /**

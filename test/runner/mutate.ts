@@ -1,14 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Metafile, stop } from 'esbuild';
+import { stop } from 'esbuild';
 import { Parse } from 'typebox/value';
 import { compileTo, declaredBy, testFiles } from './compile.js';
 import { type Order, Replies, type Reply } from './judge-changes.ts';
 import { type Mutant, mutantsOf, withSwitches } from './mutants.ts';
+import { distancesOf, rankIn } from './nearest.ts';
 
 /*
  * Changes the sources one small place at a time, runs the tests that reach the place, and prints the changes that no test notices:
@@ -99,38 +100,7 @@ const sampleOf = <T>(list: readonly T[], count: number, random: () => number): r
   return rest.slice(0, count);
 };
 
-/** For each source, how many imports away each test is that loads it. */
-const distancesOf = (
-  inputs: Metafile['inputs'],
-  tests: readonly string[],
-): ReadonlyMap<string, ReadonlyMap<string, number>> => {
-  const distances = new Map<string, Map<string, number>>();
-  for (const test of tests) {
-    const seen = new Set([test]);
-    let edge = [test];
-    for (let distance = 0; edge.length > 0; distance += 1) {
-      const next: string[] = [];
-      for (const file of edge) {
-        const ofFile = distances.get(file) ?? new Map<string, number>();
-        distances.set(file, ofFile.set(test, distance));
-        for (const { path, external } of inputs[file]?.imports ?? []) {
-          if (external || seen.has(path) || path.includes('node_modules/')) continue;
-          seen.add(path);
-          next.push(path);
-        }
-      }
-      edge = next;
-    }
-  }
-  return distances;
-};
-
-/** How far a test is from a source: imports away, and less in the folder that mirrors the source's. */
-const rankOf = (file: string, test: string): number => {
-  if (test === join('test', file.replace(/\.ts$/, '.test.ts'))) return 0;
-  const away = distances.get(file)?.get(test) ?? Number.POSITIVE_INFINITY;
-  return away + (dirname(test) === join('test', dirname(file)) ? 0 : 2);
-};
+const rankOf = (file: string, test: string): number => rankIn(distances, file, test);
 
 const cache = join(root, 'node_modules/.cache');
 mkdirSync(cache, { recursive: true });

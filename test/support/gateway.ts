@@ -54,6 +54,11 @@ export const startGateway = async (
   const service = await start({
     localServerKinds: [],
     waits: patientWaits,
+    // A stop waits for no answer that a test has left unfinished.
+    after: (act) => {
+      const timer = setImmediate(act);
+      return () => clearImmediate(timer);
+    },
     ...more,
     env,
     home,
