@@ -376,6 +376,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/endpoints/',
       ...below(
         'request-record.ts',
+        'runtime/ask-directly.ts',
         'runtime/backpressure.ts',
         'exchange.ts',
         'observe/observer.ts',

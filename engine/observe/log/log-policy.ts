@@ -75,7 +75,7 @@ export const serverLogPolicy = (home: string, now: () => Date = () => new Date()
     prune(path) {
       // The file in use is excluded: after the clock was set back its name isn't the newest.
       const others = readdirSync(folder)
-        .filter((name) => formerPattern.test(name) || isServerLogName(name))
+        .filter((name) => anyPattern.test(name))
         .filter((name) => join(folder, name) !== path)
         .sort((one, other) => (stampOf(one) < stampOf(other) ? -1 : 1));
       for (const name of others.slice(0, Math.max(0, others.length + 1 - maxFiles))) rmSync(join(folder, name));
@@ -85,8 +85,8 @@ export const serverLogPolicy = (home: string, now: () => Date = () => new Date()
 
 const prefix = 'junctor';
 const pattern = /^junctor-\d{14}\.log$/;
-/** Names before the gateway had its present one. */
-const formerPattern = /^switchyard-\d{14}\.log$/;
+/** The same under the gateway's earlier name. */
+const anyPattern = /^[a-z]+-\d{14}\.log$/;
 
 /** `{YYYYMMDD}{HH}{MM}{SS}.log`. */
 const stampOf = (name: string): string => name.slice(name.lastIndexOf('-') + 1);

@@ -32,9 +32,9 @@ test('server logs of the former name give way like others, by their age', async 
   const folder = join(home, 'logs');
   await mkdir(folder);
   const names = [
-    'switchyard-20250101000000.log',
-    'switchyard-20250102000000.log',
-    'switchyard-notes.log',
+    'yardgate-20250101000000.log',
+    'yardgate-20250102000000.log',
+    'yardgate-notes.log',
     'junctor-20250103000000.log',
     'junctor-20250104000000.log',
   ];
