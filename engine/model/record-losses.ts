@@ -55,9 +55,12 @@ export const recordSchemaLoss = (
   }
 };
 
-/** Records a tool that is not sent, and the unknown members of its group. */
+/** Records a tool that is not sent, and what its group says of it. */
 export const recordDropped = (tool: Tool, why: string, losses: Losses): void => {
   losses.drop(tool.at ?? 'tools', why);
+  if ('namespace' in tool && tool.namespace?.description !== undefined && tool.at !== undefined) {
+    losses.drop(memberPath(tool.at.replace(/\.tools\[\d+\]$/, ''), 'description'), why);
+  }
   recordExtraLoss(tool.extra?.outer, losses);
 };
 
