@@ -356,6 +356,17 @@ export const UpstreamRow = Type.Object({
       resting: listOf(Type.Object({ number: keyNumber, why: reason, forMs })),
     }),
   ),
+  taught: listOf(
+    Type.Object({
+      model: Type.String(),
+      field: Type.String(),
+      does: Type.String({ description: 'What is done with the field in requests to this model.' }),
+      seen: count('Refusals that said so.'),
+      until: Type.String({ description: 'When it is sent again, to see whether it is refused still.' }),
+      config: orNull(Type.String(), { description: 'The line of the provider or model that says the same for good.' }),
+    }),
+    { description: 'What its refusals have taught.' },
+  ),
 });
 export type UpstreamRow = Static<typeof UpstreamRow>;
 

@@ -4,6 +4,7 @@ import type { Gateway } from '../engine/routing/gateway.ts';
 import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
 import { jsonRoute } from './endpoint.ts';
 import { UpstreamRow } from './schema.ts';
+import { taughtRows } from './taught.ts';
 
 /** `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process. */
 export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute[] => [
@@ -11,11 +12,19 @@ export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute
     summary: 'How each provider stands: breakers, keys, queue, connections',
     says: 'The providers of the configuration.',
     reply: Type.Object({ upstreams: Type.Array(UpstreamRow) }),
-    answer: () => ({ upstreams: upstreamStates(gateway()).map(show) }),
+    answer() {
+      const { config, taught } = gateway();
+      return {
+        upstreams: upstreamStates(gateway()).map((state, index) => ({
+          ...show(state),
+          taught: taughtRows(config.providers[index], taught),
+        })),
+      };
+    },
   }),
 ];
 
-const show = ({ provider, live, retrying, connections, keys, models }: UpstreamState): UpstreamRow => ({
+const show = ({ provider, live, retrying, connections, keys, models }: UpstreamState): Omit<UpstreamRow, 'taught'> => ({
   provider,
   live,
   retrying,

@@ -11,6 +11,7 @@ import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
+import type { Lesson } from './model/upstream-error/lesson.ts';
 import type { RecordCutter } from './model/wire/sse.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
@@ -241,6 +242,10 @@ export interface Routed extends Decoded {
   readonly summarizes: boolean;
   /** The destination has refused the reasoning in the history, so it is left out. */
   readonly withoutReasoning: boolean;
+  /** The refusal by which this request was tried once more; absent: none so far. */
+  readonly taughtBy?: { readonly message: string; readonly lessons: readonly Lesson[] } | undefined;
+  /** Fields that earlier requests had to do without, and that this one has, to see whether they are refused still. */
+  readonly doubted?: readonly string[] | undefined;
 }
 
 /** Whether stages change the request on its way to the destination. */

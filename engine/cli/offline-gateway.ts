@@ -19,6 +19,7 @@ import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
+import { TaughtMemory } from '../routing/taught.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
@@ -61,6 +62,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
     signatures: createSignatureCache(),
     losses: createLossCounter(),
     catalogue,
+    taught: new TaughtMemory(),
     health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
     stageMemories: new StageMemories(),

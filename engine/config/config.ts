@@ -49,6 +49,8 @@ export interface Config {
   /** Client connections stay open for further requests. */
   readonly keepAlive: boolean;
   readonly chatStrict: boolean;
+  /** Whether providers' refusals teach; a provider's own `learn` wins. */
+  readonly learn: boolean;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
   readonly retry: RetryPolicy;
@@ -96,6 +98,8 @@ export interface Provider {
   readonly timeouts?: ProviderTimeouts;
   /** Streamed Responses requests go over a WebSocket. */
   readonly webSocket?: true;
+  /** Whether its refusals teach; absent: as `Config.learn` says. */
+  readonly learn?: boolean;
   /** What all calls have in addition. */
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */

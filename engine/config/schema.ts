@@ -209,6 +209,13 @@ export const ProviderFile = Type.Object({
       default: false,
     }),
   ),
+  learn: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a refusal of a field is answered by one more try without it, and remembered; absent: as the `learn` of all providers.',
+      examples: [false],
+    }),
+  ),
   api_base_url: text('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
   api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(
@@ -714,6 +721,10 @@ export const ServiceSettings = Type.Object({
   ),
   CHAT_STRICT: flag(
     'Whether the chat route rejects `response_format: json_schema`, `functions` and `function_call`; false: they are converted as on the other routes.',
+    true,
+  ),
+  learn: flag(
+    "Whether a provider's refusal of a field is answered by one more try without it, and remembered for its model.",
     true,
   ),
   ...settingSections,

@@ -17,6 +17,7 @@ import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { eventStagesOf } from '../routing/plan/build-graph.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
+import { TaughtMemory } from '../routing/taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { minimalRequest } from './explain.ts';
 
@@ -61,6 +62,7 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
       log: quietLogs.app,
       losses: createLossCounter(),
       signatures: createSignatureCache(),
+      taught: new TaughtMemory(),
     };
     return of(exchange).pipe(prepare(quiet), sequence(callUpstream(quiet, (answered) => readAnswer(answered, quiet))));
   });

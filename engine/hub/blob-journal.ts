@@ -11,6 +11,8 @@ interface JournalOptions {
   readonly path: string;
   /** Size of the two files together, in bytes. */
   readonly maxBytes?: number;
+  /** What is lost with the process if it can't be written, for the user. */
+  readonly holds?: string;
   /** Prints a line for the user when it can't be written; once until it can. */
   readonly report: (line: string) => void;
   /** Milliseconds since 1970. */
@@ -110,9 +112,9 @@ export class BlobJournal {
       write();
       this.#hasFailed = false;
     } catch (error) {
-      const { path, report } = this.#options;
+      const { path, holds = 'reasoning', report } = this.#options;
       if (!this.#hasFailed) {
-        report(`warning: ${path} can't be written (${errorCode(error) ?? error}): reasoning won't survive a restart`);
+        report(`warning: ${path} can't be written (${errorCode(error) ?? error}): ${holds} won't survive a restart`);
       }
       this.#hasFailed = true;
     }

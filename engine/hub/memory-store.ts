@@ -26,6 +26,8 @@ interface MemoryStoreOptions {
   readonly blobCharacters?: number;
   /** Keeps blobs beyond the life of the process; absent: they are in memory alone. */
   readonly journal?: BlobJournal | undefined;
+  /** Keeps facts beyond the life of the process, those whose ids begin so; absent: none. */
+  readonly lasting?: { readonly prefix: string; readonly journal: BlobJournal } | undefined;
 }
 
 /**
@@ -80,6 +82,8 @@ export class MemoryStore implements HubStore {
       sizeCalculation: ({ value }) => value.length + blobOverhead,
     });
     for (const blob of options.journal?.read() ?? []) this.#keepBlob(blob);
+    for (const { name: id, value, forMs } of options.lasting?.journal.read() ?? [])
+      this.#putFact({ id, value, forMs }, '', options.nowMs());
   }
 
   exchange(push: Push): Promise<Pull> {
@@ -150,9 +154,18 @@ export class MemoryStore implements HubStore {
     for (const [name, { seenMs }] of this.#members) if (seenMs < nowMs - memberMs) this.leave(name);
   }
 
-  #takeFact({ id, value, forMs }: Fact, by: string, nowMs: number): void {
+  #takeFact(fact: Fact, by: string, nowMs: number): void {
+    const { lasting } = this.#options;
+    const isNew = this.#putFact(fact, by, nowMs);
+    const { id, value, forMs } = fact;
+    if (isNew && lasting && id.startsWith(lasting.prefix)) lasting.journal.append({ name: id, value, forMs });
+  }
+
+  #putFact({ id, value, forMs }: Fact, by: string, nowMs: number): boolean {
     const next = this.#version + 1;
-    if (this.#facts.put({ id, value, expiresMs: nowMs + forMs, version: next, by }, nowMs)) this.#version = next;
+    const isNew = this.#facts.put({ id, value, expiresMs: nowMs + forMs, version: next, by }, nowMs);
+    if (isNew) this.#version = next;
+    return isNew;
   }
 
   #apply({ number, sums }: NonNullable<Push['batch']>, member: Member): void {

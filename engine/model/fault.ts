@@ -98,8 +98,11 @@ export const faultKinds: readonly string[] = Object.keys(kindTable);
 
 /** One failure, described for users. Holds no secrets: any client may see the message. */
 export interface Fault {
-  /** What the request may lack to be accepted, that its model may be asked for a summary instead, or that there is a newer key, if known. */
-  readonly remedy?: 'without-reasoning' | 'without-compaction' | 'new-key' | undefined;
+  /**
+   * What the request may lack to be accepted, that its model may be asked for a summary instead, or that there is a newer key, if known.
+   * `taught`: the refusal said what it may lack.
+   */
+  readonly remedy?: 'without-reasoning' | 'without-compaction' | 'new-key' | 'taught' | undefined;
   readonly kind: FaultKind;
   readonly message: string;
   /** Path of the field at fault, in the client's spelling: `messages[2].content[0].source`. */

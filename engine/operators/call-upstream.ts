@@ -9,7 +9,7 @@ import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { addMember, replaceMember } from '../model/json/replace-member.ts';
 import type { Losses } from '../model/loss.ts';
-import { adaptToModel, lowerOutput } from '../model/models/adapt-to-model.ts';
+import { adaptToModel, lowerOutput, roomIn } from '../model/models/adapt-to-model.ts';
 import type { ModelRequest, Tool } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
@@ -17,6 +17,7 @@ import { RecordCutter } from '../model/wire/sse.ts';
 import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import type { Taught } from '../routing/taught.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -27,6 +28,7 @@ import { renewsKey, withCommandKey } from './command-key.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
+import { learnFrom, learns, outputFault, withLessons } from './learn.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
@@ -36,9 +38,9 @@ import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
 export const encodeRequest = (
-  gateway: Pick<Gateway, 'hop' | 'commandKeys'> & StageGateway,
+  gateway: Pick<Gateway, 'hop' | 'commandKeys' | 'taught'> & StageGateway,
 ): SequenceStep<Reconciled, Ready> => {
-  const { config, hop, commandKeys } = gateway;
+  const { config, hop, commandKeys, taught } = gateway;
   const withClientCredentials = clientCredentials(config);
   return withCommandKey(commandKeys, (routed) => {
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
@@ -63,13 +65,17 @@ export const encodeRequest = (
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
-    const call = { url, headers: sent, body };
-    const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call, gateway) : call;
+    const made = { url, headers: sent, body };
+    const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
+    const known = learns(config, resolution) ? taught.of(resolution) : none;
+    const changed = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
     const ready = fill(routed, { passThrough, call: changed });
     observer.encoded(ready);
     return ready;
   });
 };
+
+const none: readonly Taught[] = [];
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
@@ -78,7 +84,8 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
-    const limited = (request.maxTokens ?? 0) > maxOutput ? lowerOutput(request, maxOutput, losses) : request;
+    const room = Math.min(maxOutput, roomIn(plan.total, context.inputEstimate));
+    const limited = (request.maxTokens ?? 0) > room ? lowerOutput(request, room, losses, room < maxOutput) : request;
     const asked = plan.lacks.length > 0 ? adaptToModel(limited, plan.lacks, losses) : limited;
     const body = plan.graph.encodeRequest.work(asked, {
       names: context.names,
@@ -180,9 +187,12 @@ const maxErrorBytes = 1 << 20;
  * Makes the upstream call, and passes what the upstream accepts to `then`. Throws the upstream's fault for a failure status, or the fault
  * that prevented an answer.
  */
-export const callUpstream =
-  <T>({ upstreams, config, health, commandKeys }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
-  (ready) => {
+export const callUpstream = <T>(
+  { upstreams, config, health, commandKeys, taught }: Gateway,
+  then: SequenceStep<Answered, T>,
+): SequenceStep<Ready, T> => {
+  const learn = learnFrom(config, taught);
+  return (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
@@ -195,11 +205,12 @@ export const callUpstream =
           (answer) =>
             isSuccess(answer)
               ? open(ready, answer, config, health.nowMs)
-              : refuse(ready, answer, commandKeys, health.nowMs()),
+              : refuse(ready, answer, commandKeys, health.nowMs(), learn),
           then,
         ),
       );
   };
+};
 
 /** The name of the conversation, if the call may go over a WebSocket. */
 const conversationFor = ({ plan, request, client, incoming }: Ready): string | undefined => {
@@ -284,7 +295,13 @@ const remedyFor = (
 };
 
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
-const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, nowMs: number): Observable<never> => {
+const refuse = (
+  ready: Ready,
+  answer: UpstreamAnswer,
+  commandKeys: CommandKeys,
+  nowMs: number,
+  learn: ReturnType<typeof learnFrom>,
+): Observable<never> => {
   if (isRedirect(answer)) {
     fail(
       'upstream-garbled',
@@ -297,10 +314,10 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, 
         ready.observer.refused({ isWhole: true, status: answer.status, headers: answer.headers, body });
         const text = new TextDecoder().decode(body);
         if (isBlocked(answer, text)) throw new FaultError(blocked(answer.status, text));
-        const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
+        const fault = outputFault(ready, ready.plan.upstream.decodeFault(answer.status, answer.headers, text));
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs);
+        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs) ?? learn(ready, fault, answer.status);
         // The key itself isn't at fault if its command prints another.
         const blameless = remedy === 'new-key' || fault.blameless;
         throw new FaultError(

@@ -30,6 +30,7 @@ import type { SharedSignatureCache } from './reasoning/shared-signatures.ts';
 import type { SignatureCache } from './reasoning/signature-cache.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
 import { type LongContext, longContextFor } from './scenarios.ts';
+import type { TaughtMemory } from './taught.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -72,6 +73,8 @@ export interface Services {
   readonly stageMemories: StageMemories;
   /** What sessions have used, for custom stages. */
   readonly spending: SessionSpending;
+  /** What providers' refusals have taught. */
+  readonly taught: TaughtMemory;
   /** This gateway's name in the list of those that a request has passed. */
   readonly hop: () => string;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */
@@ -148,6 +151,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({
   maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
   window: from.context === 'package' && !isVendors(because) ? undefined : (maxInput ?? context),
+  total: from.context === 'package' ? undefined : context,
   lacks,
 });
 

@@ -7,6 +7,7 @@ import { chooseServer } from '../http/choose-server.ts';
 import { BlobJournal } from '../hub/blob-journal.ts';
 import type { HubStore } from '../hub/contract.ts';
 import type { AppLog } from '../observe/log/logs.ts';
+import { taughtPrefix } from '../routing/taught.ts';
 import { banner } from './banner.ts';
 import type { Records } from './keeper.ts';
 import { ConfigError } from './load-config.ts';
@@ -19,6 +20,9 @@ import { ownPeer, PeerExchange } from './workers/peers.ts';
 import { guardProcess, outliveOutput } from './workers/process-guards.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { Worker, WorkerExit } from './workers/worker.ts';
+
+/** Size of the file of what refusals have taught. */
+const maxTaughtBytes = 1 << 20;
 
 /** How the service is started. */
 export interface MainOptions {
@@ -59,6 +63,12 @@ export const main = async (options: MainOptions): Promise<void> => {
   const restart = (): Promise<void> => supervisor.restart();
   const journal =
     readStateKeys(env).length > 0 ? new BlobJournal({ path: join(home, 'reasoning.sealed'), report }) : undefined;
+  const taught = new BlobJournal({
+    path: join(home, 'taught.jsonl'),
+    maxBytes: maxTaughtBytes,
+    holds: 'what refusals have taught',
+    report,
+  });
   const supervisor = new Supervisor({
     startedAtMs: Date.now(),
     wanted,
@@ -128,11 +138,13 @@ export const main = async (options: MainOptions): Promise<void> => {
   claim = await claimHome(home, report);
   process.once('exit', claim.release);
   process.once('exit', () => journal?.flush());
+  process.once('exit', () => taught.flush());
   const log: Pick<AppLog, 'warn'> = {
     warn: (message, fields) => (logs ? logs.app.warn(message, fields) : report(`warning: ${message}`)),
   };
   const exchange = new PeerExchange({
     journal,
+    lasting: { prefix: taughtPrefix, journal: taught },
     fleet: await fleetStore(home, env, report),
     records() {
       // Imported here, since a supervisor keeps nothing before the first process serves.

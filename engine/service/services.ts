@@ -19,6 +19,7 @@ import { type GatewayOptions, hiddenIn } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { type SharedTexts, shareSignatures } from '../routing/reasoning/shared-signatures.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
+import { TaughtMemory } from '../routing/taught.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
@@ -156,6 +157,7 @@ export const openServices = async (
         losses,
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
         catalogue,
+        taught: new TaughtMemory(Date.now, hub),
         keepAliveMs,
         commandKeys,
         stageMemories: new StageMemories(

@@ -9,6 +9,7 @@ import { createLossCounter } from '../../engine/observe/loss-counter.ts';
 import { createCatalogue } from '../../engine/routing/catalogue/catalogue.ts';
 import { compileGateway, type Gateway, type Services } from '../../engine/routing/gateway.ts';
 import { createSignatureCache } from '../../engine/routing/reasoning/signature-cache.ts';
+import { TaughtMemory } from '../../engine/routing/taught.ts';
 import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../../engine/routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../../engine/runtime/steady-clock.ts';
@@ -46,6 +47,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       signatures: createSignatureCache(),
       losses: createLossCounter(),
       catalogue: createCatalogue(undefined),
+      taught: new TaughtMemory(),
       health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
       keepAliveMs: 15_000,
       commandKeys: maskedKeys(),

@@ -120,6 +120,7 @@ const readProvider = (
     ...(isClients && { credentials: 'client' as const }),
     ...(row.timeouts && { timeouts: row.timeouts }),
     ...(row.webSocket && { webSocket: true as const }),
+    ...(row.learn !== undefined && { learn: row.learn }),
     ...(extras && { extras }),
     ...(modelExtras.size > 0 && { modelExtras }),
     ...(modelFacts.size > 0 && { modelFacts }),

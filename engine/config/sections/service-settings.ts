@@ -99,6 +99,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     proxies: given('PROXIES', PROXIES),
     keepAlive: settings.KEEP_ALIVE,
     chatStrict: settings.CHAT_STRICT,
+    learn: settings.learn,
     limits: {
       ...LIMITS,
       decompressedBytes:

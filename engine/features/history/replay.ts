@@ -12,6 +12,7 @@ import { createLossCounter } from '../../observe/loss-counter.ts';
 import { createPipeline } from '../../pipeline.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import { createSignatureCache } from '../../routing/reasoning/signature-cache.ts';
+import { TaughtMemory } from '../../routing/taught.ts';
 import type { Backpressure } from '../../runtime/backpressure.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
 import type { Capture, RequestDetail, RequestSummary } from '../record/schema.ts';
@@ -95,6 +96,7 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
     log: quietLogs.app,
     losses: createLossCounter(),
     signatures: createSignatureCache(),
+    taught: new TaughtMemory(),
   };
   const exchange = new Exchange({
     incoming: {

@@ -8,10 +8,20 @@ export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], loss
   lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
 
 /** Lowers the requested output limit to the most that the model's answers may have, in tokens: vendors reject a higher one. */
-export const lowerOutput = (request: ModelRequest, maxOutput: number, losses: Losses): ModelRequest => {
-  losses.approximate('max_tokens', `${maxOutput}, the model's maximum`);
+export const lowerOutput = (request: ModelRequest, maxOutput: number, losses: Losses, isRoom = false): ModelRequest => {
+  losses.approximate(
+    'max_tokens',
+    isRoom ? `${maxOutput}, what its window leaves` : `${maxOutput}, the model's maximum`,
+  );
   return { ...request, maxTokens: maxOutput };
 };
+
+/**
+ * Tokens that a known window leaves for the answer beside a prompt of an estimated length. Never less than an eighth of the window: the
+ * estimate may be too high, and the vendor's refusal has the exact count.
+ */
+export const roomIn = (window: number | undefined, estimate: number): number =>
+  window === undefined ? Number.POSITIVE_INFINITY : Math.max(window >> 3, window - Math.ceil(estimate * 1.05));
 
 /** Source of the names that losses have: Chat Completions. */
 const sampling = [

@@ -43,7 +43,7 @@ export type RetryDecision =
       readonly type: 'retry';
       readonly afterMs: number;
       readonly key: 'same' | 'other';
-      readonly without?: 'reasoning' | 'compaction';
+      readonly without?: 'reasoning' | 'compaction' | 'refused';
     }
   /** The next destination. */
   | { readonly type: 'fallback' }

@@ -9,6 +9,7 @@ import { classifyFailure, type FailureClass, isAnswered } from '../../upstream/h
 import { isWithinBudget, type ModelHealth, type ProviderHealth } from '../../upstream/health/health.ts';
 import type { Load } from '../../upstream/health/load.ts';
 import { decodeInFull } from '../decode.ts';
+import { forgetDisproved } from '../learn.ts';
 import { newAttempt } from '../route.ts';
 import { nameDestination } from '../write-reply.ts';
 import {
@@ -138,7 +139,11 @@ export class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = fault.remedy ? remedies[fault.remedy] : this.#decide(fault, failureClass, requestedWaitMs);
+    const decision = fault.remedy
+      ? remedies[fault.remedy]
+      : fault.kind === 'upstream-context'
+        ? this.#overflow()
+        : this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -172,6 +177,7 @@ export class RetrySession {
   #served(): void {
     const { resolution, request } = this.#routed;
     this.#health.served(this.#probe);
+    forgetDisproved(this.#routed, this.#gateway.taught);
     if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
   }
 
@@ -255,6 +261,17 @@ export class RetrySession {
       },
       config.retry,
     );
+  }
+
+  /** A prompt that is too long is tried where a larger window is known; what is in between is left out. */
+  #overflow(): RetryDecision {
+    const { modelFacts } = this.#gateway;
+    const { context = 0 } = modelFacts(this.#routed.resolution);
+    const least = Math.max(context, this.#routed.context.inputEstimate);
+    const at = this.#fallbacks.findIndex((next) => (modelFacts(next).context ?? 0) > least);
+    if (at < 0) return { type: 'stop' };
+    this.#fallbacksLeft = this.#fallbacks.slice(at);
+    return { type: 'fallback' };
   }
 
   #otherKey(nowMs: number): string | undefined {
@@ -364,6 +381,7 @@ export class RetrySession {
     const role = this.#hasMember ? "the pool's member" : 'the fallback';
     if (decision.type === 'fallback') return next ? `${role} ${nameAndModel(next)}` : 'nothing';
     if (decision.without === 'compaction') return 'the same at once, asked to write a summary';
+    if (decision.without === 'refused') return 'the same at once, without what was refused';
     if (decision.without) return `the same at once without its ${decision.without}`;
     return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
   }
@@ -379,6 +397,7 @@ const remedies: Readonly<Record<NonNullable<Fault['remedy']>, RetryDecision>> = 
   'without-reasoning': { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' },
   'without-compaction': { type: 'retry', afterMs: 0, key: 'same', without: 'compaction' },
   'new-key': { type: 'retry', afterMs: 0, key: 'same' },
+  taught: { type: 'retry', afterMs: 0, key: 'same', without: 'refused' },
 };
 
 /** Failures of destinations that were not called: another destination's failure is more useful. */

@@ -38,6 +38,8 @@ export interface Plan extends PlanKey {
   readonly patches: readonly JsonObject[];
   /** Tokens that a prompt may have; `undefined`: unknown. */
   readonly window: number | undefined;
+  /** Tokens that prompt and answer may have together; `undefined`: unknown. */
+  readonly total: number | undefined;
   /** What the model is known to lack. */
   readonly lacks: readonly Lack[];
   /** Streamed calls go over a WebSocket, where they can. */
@@ -54,6 +56,8 @@ interface ModelLimits {
   readonly maxOutput?: number | undefined;
   /** Tokens that a prompt may have. */
   readonly window?: number | undefined;
+  /** Tokens that prompt and answer may have together. */
+  readonly total?: number | undefined;
   readonly lacks?: readonly Lack[] | undefined;
 }
 
@@ -62,7 +66,7 @@ export const compilePlan = (
   config: Config,
   registry: TransformerRegistry,
   key: PlanKey,
-  { maxOutput, window, lacks = [] }: ModelLimits = {},
+  { maxOutput, window, total, lacks = [] }: ModelLimits = {},
 ): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
@@ -90,6 +94,7 @@ export const compilePlan = (
     rows,
     patches: extras.patches,
     window,
+    total,
     lacks,
     speaksSocket: speaksSocket(provider, upstream),
     graph: buildGraph({

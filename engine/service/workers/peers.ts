@@ -87,11 +87,12 @@ export class PeerExchange {
   readonly #answerMs: number;
   #joined = 0;
 
-  /** `journal`: keeps encrypted blobs across restarts. `fleet`: state shared by several machines. `records`: keeps what requests leave. */
+  /** `journal`: keeps encrypted blobs across restarts; `lasting`, some facts. `fleet`: state shared by several machines. `records`: keeps what requests leave. */
   constructor(
     options: {
       readonly answerMs?: number;
       readonly journal?: BlobJournal | undefined;
+      readonly lasting?: { readonly prefix: string; readonly journal: BlobJournal } | undefined;
       readonly fleet?: HubStore | undefined;
       readonly records?: () => Promise<Records>;
     } = {},
@@ -102,6 +103,7 @@ export class PeerExchange {
       nowMs: steadyClock.nowMs,
       epoch: randomUUID(),
       journal: options.journal,
+      lasting: options.lasting,
     });
     this.machineId = options.fleet && randomUUID();
     this.#store = options.fleet ? withLocalBlobs(options.fleet, this.#memory) : this.#memory;

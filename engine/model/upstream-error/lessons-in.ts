@@ -1,0 +1,258 @@
+import type { Fault } from '../fault.ts';
+import { applyLessons, betasIn, isSent, type Lesson, outputLimitIn, type TaughtCall } from './lesson.ts';
+import { leastRoom, readOutputRefusal } from './output-refusal.ts';
+import { requestMembers, type TaughtField, taughtFields } from './taught-fields.ts';
+
+type Words = Pick<Fault, 'message' | 'param' | 'code'>;
+
+/** Characters of a refusal that are read, and names that are looked up in it. */
+const maxRead = 2_000;
+const maxNames = 60;
+/** Lessons of one refusal. */
+const maxLessons = 8;
+
+/**
+ * What a refusal (400, 422) teaches about the call that it refuses: only of fields that were sent, and that aren't the request itself.
+ * Empty if that is nothing. `estimate`: the prompt's tokens, as the gateway guesses them.
+ */
+export const lessonsIn = (fault: Words, call: TaughtCall, estimate: number): readonly Lesson[] => {
+  const output = outputLesson(fault, call, estimate);
+  if (output) return [output];
+  const { message, param } = fault;
+  const text = message.slice(0, maxRead);
+  const betas = betaLessons(text, param, call);
+  if (betas.length > 0) return betas;
+  const renamed = renameIn(text, call);
+  if (renamed) return [renamed];
+  if (param !== undefined && isOfRequest(param)) return [];
+  const found = new Map<string, Lesson>();
+  for (const lesson of [...lessonsOfClauses(text, param, call), ...lessonOfValue(text, call)]) {
+    if (found.size >= maxLessons) break;
+    if (!found.has(lesson.field) && changes(lesson, call, estimate)) found.set(lesson.field, lesson);
+  }
+  return [...found.values()];
+};
+
+/** Whether a refusal is of an output limit, while the prompt fits. */
+export const refusesOutput = ({ message }: Words, call: Pick<TaughtCall, 'body'>): boolean => {
+  const asked = outputLimitIn(call.body);
+  return asked !== undefined && readOutputRefusal(message, asked) !== undefined;
+};
+
+/** Whether a refusal says that it misses this field. */
+export const misses = ({ message, param }: Words, lesson: Lesson): boolean => {
+  const text = message.slice(0, maxRead);
+  if (!/\brequired\b|\bmissing\b|must be (?:provided|specified|set|present)/i.test(text)) return false;
+  const { does, field } = lesson;
+  if (does !== 'leave' && does !== 'beta' && does !== 'rename') return false;
+  const own = tableRow(field)?.names ?? [field];
+  return namesIn(text, param).some(({ name }) => own.includes(name));
+};
+
+const changes = (lesson: Lesson, call: TaughtCall, estimate: number): boolean =>
+  applyLessons(call, [lesson], estimate) !== call;
+
+const outputLesson = ({ message }: Words, call: TaughtCall, estimate: number): Lesson | undefined => {
+  const asked = outputLimitIn(call.body);
+  const refusal = asked === undefined ? undefined : readOutputRefusal(message, asked);
+  if (!refusal) return undefined;
+  if (refusal.window === undefined) {
+    return refusal.limit === undefined ? undefined : { does: 'limit', field: 'max_tokens', max: refusal.limit };
+  }
+  const isCounted = refusal.prompt !== undefined && estimate > 0;
+  const perToken = isCounted ? (refusal.prompt ?? 0) / estimate : 1;
+  const at = isCounted ? estimate : -1;
+  const lesson: Lesson = { does: 'fit', field: 'max_tokens', window: refusal.window, perToken, at };
+  if (changes(lesson, call, estimate)) return lesson;
+  // The estimate is too high for a host that doesn't say its count.
+  const guess = Math.max(leastRoom(refusal.window), refusal.window >> 2);
+  return isCounted ? undefined : { does: 'limit', field: 'max_tokens', max: guess };
+};
+
+const betaLessons = (text: string, param: string | undefined, call: TaughtCall): readonly Lesson[] => {
+  const sent = betasIn(call);
+  if (sent.length === 0 || !/\bbeta\b/i.test(`${text} ${param ?? ''}`)) return [];
+  const named = sent.filter((name) => text.includes(name));
+  const isOfHeader = /\w-beta\b|beta (?:flag|header|feature)/i.test(text);
+  if (named.length === 0 && !isOfHeader) return [];
+  return (named.length > 0 ? named : ['*']).slice(0, maxLessons).map((field) => ({ does: 'beta', field }));
+};
+
+/** "Use 'max_completion_tokens' instead." */
+const renameIn = (text: string, { body }: TaughtCall): Lesson | undefined => {
+  for (const match of text.matchAll(/\b(?:use|replaced (?:by|with)|in favor of) (?:the )?[`'"]?(\w{3,40})\b/gi)) {
+    const to = tableRow(match[1] ?? '');
+    const name = match[1] ?? '';
+    if (!to?.paths.includes(name)) continue;
+    const field = to.paths.find((path) => path !== name && !path.includes('.') && Object.hasOwn(body, path));
+    if (field !== undefined && !Object.hasOwn(body, name) && text.includes(field))
+      return { does: 'rename', field, to: name };
+  }
+  return undefined;
+};
+
+/** Words of a refusal of a field, or of its value. */
+const refuses =
+  /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i;
+
+/** Two fields that exclude each other. */
+const excludesBoth =
+  /\bboth\b|together|mutually exclusive|only one|one of (?:them|these)|simultaneous|at the same time|combin|either/i;
+
+/** Where a list of what is allowed begins: names in it aren't refused. */
+const allowedList =
+  /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options)\b|must be one of|should be one of|expected one of|one of:|input should be|supported values|only supports?\b/i;
+
+const several = /\b(?:arguments|parameters|fields|keys|properties|inputs|members|options)\b/i;
+
+const lessonsOfClauses = (text: string, param: string | undefined, call: TaughtCall): readonly Lesson[] => {
+  const clauses = text.split(/;\s|\n/, maxNames);
+  return clauses.flatMap((clause, index) => lessonsOfClause(clause, index === 0 ? param : undefined, call));
+};
+
+const lessonsOfClause = (clause: string, param: string | undefined, { body }: TaughtCall): readonly Lesson[] => {
+  if (!refuses.test(clause)) return [];
+  const cut = clause.search(allowedList);
+  const before = cut > 0 ? clause.slice(0, cut) : clause;
+  const named = namesIn(before, param);
+  const [first] = named;
+  if (!first || first.row === undefined) return [];
+  const rows = [...new Set(named.flatMap(({ row }) => row ?? []))];
+  const sent = rows.filter((row) => isSent(body, nameOf(row)));
+  const [one, other] = sent;
+  if (one && other && excludesBoth.test(before)) {
+    // Of a pair, temperature stays.
+    const left = nameOf(other) === 'temperature' ? one : other;
+    return [{ does: 'leave', field: nameOf(left), beside: nameOf(left === one ? other : one) }];
+  }
+  const isList = several.test(before) && sent.length > 1;
+  const refused = isList ? sent : sent.filter((row) => row === first.row);
+  return refused.map((row) => lessonOf(row, clause));
+};
+
+const lessonOf = (row: TaughtField, clause: string): Lesson => {
+  const field = nameOf(row);
+  if (row.order) {
+    const allowed = allowedIn(clause, row.order);
+    if (allowed.length > 0) return { does: 'replace', field, allowed };
+  }
+  if (row.group === 'sampling' && !/default/i.test(clause)) {
+    const range = rangeIn(clause);
+    if (range) return { does: 'bound', field, ...range };
+  }
+  return { does: 'leave', field };
+};
+
+/** A refusal that names only a value: "Invalid value: 'xhigh'. Supported values are: 'low', 'medium', and 'high'." */
+const lessonOfValue = (text: string, { body }: TaughtCall): readonly Lesson[] =>
+  taughtFields.flatMap((row): Lesson[] => {
+    if (!row.order) return [];
+    const allowed = allowedIn(text, row.order);
+    if (allowed.length === 0) return [];
+    const value = row.order.find((word) =>
+      new RegExp(`[\`'"]${word}[\`'"]`, 'i').test(text.slice(0, text.search(allowedList) + 1)),
+    );
+    const lesson: Lesson = { does: 'replace', field: nameOf(row), allowed };
+    return value !== undefined && hasValue(body, row, value) ? [lesson] : [];
+  });
+
+const hasValue = (body: TaughtCall['body'], row: TaughtField, value: string): boolean =>
+  row.paths.some((path) => {
+    let at: unknown = body;
+    for (const step of path.split('.')) at = typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined;
+    return at === value;
+  });
+
+/** The known values in a list of allowed ones, at most as many as there are. */
+const allowedIn = (text: string, order: readonly string[]): readonly string[] => {
+  const from = text.search(allowedList);
+  if (from < 0) return [];
+  const list = text.slice(from, from + 400).toLowerCase();
+  const words = new Set(list.match(/[a-z]{3,12}/g) ?? []);
+  return order.filter((word) => words.has(word));
+};
+
+const number = String.raw`(-?\d{1,9}(?:\.\d{1,9})?)`;
+const ranges: readonly (readonly [RegExp, 'both' | 'max' | 'min'])[] = [
+  [new RegExp(`between ${number} and ${number}`, 'i'), 'both'],
+  [new RegExp(`(?:range|in|within|from)[^\\d(\\[-]{0,16}[(\\[]?${number}(?:, ?| to | ?- ?)${number}`, 'i'), 'both'],
+  [
+    new RegExp(`(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) ${number}`, 'i'),
+    'max',
+  ],
+  [new RegExp(`(?:greater than or equal to|at least|>=) ${number}`, 'i'), 'min'],
+];
+
+const rangeIn = (text: string): { readonly min?: number; readonly max?: number } | undefined => {
+  for (const [pattern, kind] of ranges) {
+    const found = pattern.exec(text);
+    if (!found) continue;
+    const first = Number(found[1]);
+    return kind === 'both' ? { min: first, max: Number(found[2]) } : { [kind]: first };
+  }
+  return undefined;
+};
+
+const nameOf = ({ names, paths }: TaughtField): string => paths[0] ?? names[0] ?? '';
+
+const byName: ReadonlyMap<string, TaughtField> = new Map(
+  taughtFields.flatMap((row) => [...row.names, ...row.paths].map((name): [string, TaughtField] => [name, row])),
+);
+
+const tableRow = (name: string): TaughtField | undefined => byName.get(name);
+
+interface Named {
+  readonly name: string;
+  /** Absent: the name is of the request itself. */
+  readonly row: TaughtField | undefined;
+}
+
+/** The known names in a refusal, in their order; the one that the error itself names comes first. */
+const namesIn = (text: string, param: string | undefined): readonly Named[] => {
+  const found: Named[] = [];
+  if (param !== undefined && param !== '') found.push(...knownName(param.slice(0, 200), true));
+  let count = 0;
+  for (const match of text.matchAll(/[A-Za-z_](?:[\w-]|[.[]?\d{1,4}\]?(?=[.:`'"\s]|$)|\.(?=[A-Za-z_]))*/g)) {
+    count += 1;
+    if (count > 600 || found.length >= maxNames) break;
+    found.push(...knownName(match[0], isMarked(text, match.index, match[0].length)));
+  }
+  return found;
+};
+
+/** Whether a word stands as a field's name: in quotes, before a colon, or beside "parameter". */
+const isMarked = (text: string, at: number, length: number): boolean => {
+  const before = text.slice(Math.max(0, at - 24), at);
+  const after = text.slice(at + length, at + length + 14);
+  return (
+    /[`'"[(]$/.test(before) ||
+    (/\w, $/.test(before) && several.test(text.slice(Math.max(0, at - 200), at))) ||
+    /(?:parameters?|fields?|arguments?|supplied|propert(?:y|ies)|keys?|options?|members?):? $/i.test(before) ||
+    /^[`'"]? (?:parameter|field|argument|option|property|key|is not supported|is unsupported)/i.test(after) ||
+    /^:/.test(after)
+  );
+};
+
+const knownName = (text: string, marked: boolean): readonly Named[] => {
+  const path = text.replace(/^(?:body|query|request|root|\$)\./, '').replace(/[.[]\d{1,4}\]?/g, '');
+  const root = path.split('.', 1)[0] ?? '';
+  const last = path.slice(path.lastIndexOf('.') + 1);
+  const whole = tableRow(path);
+  const row = whole ?? (path.includes('.') ? leafRow(root, last) : undefined);
+  if (row) return row.isWord && !marked && !path.includes('.') ? [] : [{ name: path, row }];
+  return isMember(root, marked) ? [{ name: path, row: undefined }] : [];
+};
+
+/** Members inside turns and tools that aren't what they say. */
+const leaves: ReadonlySet<string> = new Set(['cache_control', 'strict']);
+
+const leafRow = (root: string, last: string): TaughtField | undefined => {
+  if (leaves.has(last)) return tableRow(last);
+  return requestMembers.has(root) ? undefined : (tableRow(last) ?? tableRow(root));
+};
+
+const isMember = (name: string, marked: boolean): boolean =>
+  requestMembers.has(name) && (marked || name.includes('_') || name === 'messages' || name === 'tools');
+
+const isOfRequest = (param: string): boolean =>
+  knownName(param.slice(0, 200), true).some(({ row }) => row === undefined);

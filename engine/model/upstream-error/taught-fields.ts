@@ -1,0 +1,153 @@
+/** What a refusal may name that isn't the request itself. Turns, tools and the model aren't in it, so they are never touched. */
+export interface TaughtField {
+  /** Its names in refusals, in every wire format. A name with `bare` also counts outside quotes and paths. */
+  readonly names: readonly string[];
+  /** Where requests have it: members from the body's root; `[]` is every item of a list. */
+  readonly paths: readonly string[];
+  /** An ordinary English word: it counts only in quotes, in a path, or beside "parameter" and the like. */
+  readonly isWord?: true;
+  /** Its values in their order, if the nearest allowed one may replace the one that is refused. */
+  readonly order?: readonly string[];
+  readonly group: TaughtGroup;
+}
+
+export type TaughtGroup =
+  | 'sampling'
+  | 'effort'
+  | 'verbosity'
+  | 'output limit'
+  | 'stream options'
+  | 'storage'
+  | 'service tier'
+  | 'strict'
+  | 'parallel calls'
+  | 'identity'
+  | 'cache'
+  | 'vendor hints';
+
+/** From the least to the most. */
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+const simple = (group: TaughtGroup, ...names: readonly string[]): readonly TaughtField[] =>
+  names.map((name) => ({ group, names: [name], paths: [name] }));
+
+/**
+ * The table of what a refusal teaches. Source: the parameters of the hosts' own pages, and what their servers say in a 400 or 422
+ * (vLLM, SGLang, llama.cpp, LM Studio, Ollama, NIM, OpenAI, Anthropic, Gemini and those that forward them).
+ */
+export const taughtFields: readonly TaughtField[] = [
+  { group: 'sampling', names: ['temperature'], paths: ['temperature', 'generationConfig.temperature'] },
+  { group: 'sampling', names: ['top_p', 'topP'], paths: ['top_p', 'generationConfig.topP'] },
+  { group: 'sampling', names: ['top_k', 'topK'], paths: ['top_k', 'generationConfig.topK'] },
+  {
+    group: 'sampling',
+    names: ['stop', 'stop_sequences', 'stopSequences'],
+    paths: ['stop', 'stop_sequences', 'generationConfig.stopSequences'],
+    isWord: true,
+  },
+  { group: 'sampling', names: ['seed'], paths: ['seed', 'generationConfig.seed'] },
+  {
+    group: 'sampling',
+    names: ['presence_penalty', 'presencePenalty'],
+    paths: ['presence_penalty', 'generationConfig.presencePenalty'],
+  },
+  {
+    group: 'sampling',
+    names: ['frequency_penalty', 'frequencyPenalty'],
+    paths: ['frequency_penalty', 'generationConfig.frequencyPenalty'],
+  },
+  ...simple('sampling', 'min_p', 'repetition_penalty', 'logit_bias', 'logprobs', 'top_logprobs'),
+  {
+    group: 'effort',
+    names: [
+      'reasoning_effort',
+      'reasoning.effort',
+      'output_config.effort',
+      'effort',
+      'thinkingLevel',
+      'thinking_level',
+    ],
+    paths: [
+      'reasoning_effort',
+      'reasoning.effort',
+      'output_config.effort',
+      'generationConfig.thinkingConfig.thinkingLevel',
+    ],
+    isWord: true,
+    order: efforts,
+  },
+  { group: 'effort', names: ['reasoning.summary'], paths: ['reasoning.summary'] },
+  { group: 'effort', names: ['reasoning'], paths: ['reasoning'], isWord: true },
+  { group: 'effort', names: ['output_config'], paths: ['output_config.effort'] },
+  ...simple('effort', 'chat_template_kwargs', 'enable_thinking', 'include_reasoning'),
+  {
+    group: 'verbosity',
+    names: ['verbosity', 'text.verbosity'],
+    paths: ['verbosity', 'text.verbosity'],
+    order: ['low', 'medium', 'high'],
+  },
+  {
+    group: 'output limit',
+    names: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens', 'max_new_tokens'],
+    paths: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'generationConfig.maxOutputTokens'],
+  },
+  { group: 'stream options', names: ['stream_options', 'include_usage'], paths: ['stream_options'] },
+  { group: 'storage', names: ['store'], paths: ['store'], isWord: true },
+  { group: 'storage', names: ['include'], paths: ['include'], isWord: true },
+  ...simple('service tier', 'service_tier', 'inference_geo'),
+  {
+    group: 'strict',
+    names: ['strict'],
+    paths: ['tools[].function.strict', 'tools[].strict', 'tools[].tools[].strict'],
+    isWord: true,
+  },
+  ...simple('parallel calls', 'parallel_tool_calls'),
+  {
+    group: 'parallel calls',
+    names: ['disable_parallel_tool_use'],
+    paths: ['tool_choice.disable_parallel_tool_use'],
+  },
+  { group: 'identity', names: ['metadata'], paths: ['metadata'], isWord: true },
+  { group: 'identity', names: ['user'], paths: ['user'], isWord: true },
+  ...simple('identity', 'safety_identifier', 'client_metadata', 'user_id'),
+  {
+    group: 'cache',
+    names: ['cache_control'],
+    paths: [
+      'cache_control',
+      'system[].cache_control',
+      'tools[].cache_control',
+      'tools[].function.cache_control',
+      'messages[].cache_control',
+      'messages[].content[].cache_control',
+      'messages[].content[].content[].cache_control',
+    ],
+  },
+  ...simple('cache', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'),
+  ...simple('vendor hints', 'context_management', 'safeguards', 'prediction'),
+];
+
+/** Members that are the request itself: what names them first isn't about anything else. */
+export const requestMembers: ReadonlySet<string> = new Set([
+  'messages',
+  'input',
+  'contents',
+  'content',
+  'system',
+  'instructions',
+  'systemInstruction',
+  'tools',
+  'tool_choice',
+  'tool_calls',
+  'tool_use',
+  'tool_result',
+  'functions',
+  'function_call',
+  'function_declarations',
+  'functionDeclarations',
+  'input_schema',
+  'parameters',
+  'model',
+  'response_format',
+  'thinking',
+]);

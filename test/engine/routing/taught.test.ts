@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import type { Provider } from '../../../engine/config/config.ts';
+import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
+import type { Fact } from '../../../engine/hub/contract.ts';
+import { MemoryStore } from '../../../engine/hub/memory-store.ts';
+import type { Lesson } from '../../../engine/model/upstream-error/lesson.ts';
+import { TaughtMemory, taughtPrefix } from '../../../engine/routing/taught.ts';
+
+const hour = 3_600_000;
+const provider: Provider = {
+  name: 'p',
+  baseUrl: new URL('https://host.example/v1'),
+  apiKeys: ['k'],
+  models: ['m'],
+  unset: [],
+};
+const at = { provider, model: 'm' };
+const lesson: Lesson = { does: 'leave', field: 'temperature' };
+
+test('a lesson holds for an hour, and twice as long with each refusal that confirms it', (t) => {
+  let nowMs = 0;
+  const memory = new TaughtMemory(() => nowMs);
+  for (const hours of [1, 2, 4]) {
+    memory.learn(at, lesson);
+    t.deepEqual(memory.lessons(at), [lesson]);
+    nowMs += hours * hour;
+    t.deepEqual(memory.lessons(at), []);
+    t.is(memory.of(at).length, 1);
+  }
+  memory.forget(at, lesson);
+  t.deepEqual(memory.of(at), []);
+});
+
+test('a lesson is of one model of one configuration; keys and lists of models do not matter', (t) => {
+  const memory = new TaughtMemory(() => 0);
+  memory.learn(at, lesson);
+  t.deepEqual(memory.lessons({ provider, model: 'other' }), []);
+  t.deepEqual(memory.lessons({ provider: { ...provider, baseUrl: new URL('https://other.example') }, model: 'm' }), []);
+  t.deepEqual(memory.lessons({ provider: { ...provider, apiKeys: ['other'], models: [] }, model: 'm' }), [lesson]);
+});
+
+test('the memory is bounded', (t) => {
+  const memory = new TaughtMemory(() => 0);
+  for (let index = 0; index < 2_000; index += 1) {
+    memory.learn({ provider, model: `m${index}` }, lesson);
+    memory.learn(at, { does: 'leave', field: `f${index}` });
+  }
+  t.is(memory.of(at).length, 16);
+  t.is(memory.ofProvider(provider).length, 499 + 16);
+});
+
+test('processes share what was taught, and it survives a restart', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'junctor-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const journal = () => new BlobJournal({ path: join(home, 'taught.jsonl'), report: (line) => t.fail(line) });
+  const open = () => {
+    const written = journal();
+    return {
+      store: new MemoryStore({ nowMs: () => 0, epoch: 'e', lasting: { prefix: taughtPrefix, journal: written } }),
+      written,
+    };
+  };
+  const about = { about: '', version: 0, totals: [], windows: [], holds: [] };
+  const member = (facts: Fact[] = []) => {
+    let listener: (fact: Fact) => void = () => undefined;
+    const memory = new TaughtMemory(() => 0, {
+      publish: (fact) => facts.push(fact),
+      onFact: (heard) => {
+        listener = heard;
+      },
+    });
+    return { memory, facts, receive: (all: readonly Fact[]) => all.map((fact) => listener(fact)) };
+  };
+  const first = open();
+  const one = member();
+  one.memory.learn(at, lesson);
+  await first.store.exchange({ ...about, member: 'one', epoch: '', facts: one.facts });
+  first.written.flush();
+  for (const { store } of [first, open()]) {
+    const other = member();
+    other.receive((await store.exchange({ ...about, member: 'other', epoch: '', facts: [] })).facts);
+    t.deepEqual(other.memory.lessons(at), [lesson]);
+  }
+});
