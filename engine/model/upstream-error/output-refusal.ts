@@ -1,5 +1,5 @@
 /** What a refusal of an output limit says, in tokens. */
-export interface OutputRefusal {
+interface OutputRefusal {
   /** What prompt and answer may have together. */
   readonly window?: number;
   /** What an answer may have. */

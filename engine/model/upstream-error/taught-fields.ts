@@ -11,7 +11,7 @@ export interface TaughtField {
   readonly group: TaughtGroup;
 }
 
-export type TaughtGroup =
+type TaughtGroup =
   | 'sampling'
   | 'effort'
   | 'verbosity'
