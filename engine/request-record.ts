@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { shownName } from './config/env.ts';
+import { listsModel, providerNamed } from './config/sections/destination.ts';
 import type { ReplyProgress } from './exchange.ts';
 import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
@@ -264,8 +265,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
 
   #knownNow(): KnownModel | undefined {
     const { config, modelFacts, catalogue } = this.start.gateway;
-    const name = this.#route?.provider.name;
-    const provider = config.providers.find((one) => one.name === name);
+    const provider = this.#route && providerNamed(config.providers, this.#route.provider.name);
     const known = provider && modelFacts({ provider, model: this.#route?.model ?? '' });
     if (provider && !known?.price) catalogue.wantPrices(provider);
     return known;
@@ -284,7 +284,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.pool = pool && this.#shown(pool.name);
     this.provider = this.#shown(provider.name);
     this.model = this.#shown(route.model);
-    this.isListed = provider.models.includes(route.model);
+    this.isListed = listsModel(provider, route.model);
     this.#series = undefined;
     for (const watcher of this.#watchers) watcher.routed?.(routed);
   }

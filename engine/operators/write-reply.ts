@@ -23,6 +23,7 @@ import { clientGone } from '../model/status.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nextStep } from '../runtime/loop-watch.ts';
+import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import { HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
@@ -163,22 +164,38 @@ export const jsonHeaders: Headers = { 'content-type': 'application/json; charset
 
 /** The upstream's headers about rate limits and waiting times, as far as their values can be nothing else. */
 export const limitHeaders = (headers: Headers): Headers => {
-  const kept: Record<string, string> = {};
+  let kept: Record<string, string> | undefined;
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined && limitHeader.test(name)) kept[name] = value;
+    if (value === undefined || !limitNames.remember(name, isLimitName)) continue;
+    kept ??= {};
+    kept[name] = value;
   }
-  return plainLimits(kept);
+  return kept ? plainLimits(kept) : noHeaders;
 };
+
+const noHeaders: Headers = {};
+
+/** Whether a header is about limits, by its name: upstreams repeat the same few. */
+const limitNames = new BoundedMap<string, boolean>(500);
+const isLimitName = (name: string): boolean => limitHeader.test(name);
 
 const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/;
 
 /** The headers that show the destination, the rule, failed attempts and losses. */
 export const routeHeaders = ({ resolution: { scenario }, plan, context, progress }: Routed): Headers => {
-  const route = { ...routeHeader({ ...plan.shown, scenario }), ...attemptsHeaders(progress) };
+  const shown = shownRoutes(plan)(scenario);
+  const route = progress.failed.length === 0 ? shown : { ...shown, ...attemptsHeaders(progress) };
   const lost = context.losses.size === 0 ? '' : lossHeader(context.losses.list);
   return lost === '' ? route : { ...route, 'x-junctor-loss': lost };
 };
+
+/** The header that shows the destination, by scenario: all answers of a plan have the same. */
+const shownRoutes = memoize(({ shown }: Routed['plan']) => {
+  const known = new BoundedMap<string, Headers>(100);
+  const show = (scenario: string): Headers => routeHeader({ ...shown, scenario });
+  return (scenario: string) => known.remember(scenario, show);
+});
 
 /** The header that shows the destination. */
 const routeHeader = ({ provider, model, scenario }: NonNullable<Fault['from']>): Headers => ({

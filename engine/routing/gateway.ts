@@ -7,7 +7,7 @@ import type { StageMemories } from '../config/custom/stage-memory.ts';
 import type { Environment } from '../config/env.ts';
 import { effectiveApiKey } from '../config/files/change.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
-import { type Destination, findDestination, findPool } from '../config/sections/destination.ts';
+import { type Destination, findDestination, findPool, providerNamed } from '../config/sections/destination.ts';
 import { isDemo } from '../config/sections/providers.ts';
 import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -171,7 +171,7 @@ const usualDestinations = (config: Config): readonly Destination[] => {
   const pool = findPool(config.pools, config.router.default ?? '');
   if (!pool) return [usualDestination(config)].filter((destination) => destination !== undefined);
   return pool.members.flatMap(({ provider: name, model }) => {
-    const provider = config.providers.find((one) => one.name === name);
+    const provider = providerNamed(config.providers, name);
     return provider ? [{ provider, model }] : [];
   });
 };

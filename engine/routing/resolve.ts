@@ -4,6 +4,7 @@ import {
   findDestination,
   findPool,
   findProvider,
+  listsModel,
   parseDestination,
   poolDestination,
   providersOf,
@@ -95,8 +96,7 @@ export const resolveRoute = (
     byScenario(request, config, size, { requestClass, longContext }, warnings) ??
     byDefault(request, config, warnings) ??
     byModel(request.model, config);
-  if (!pool && !provider.models.includes(model))
-    warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
+  if (!pool && !listsModel(provider, model)) warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
   return {
     provider,
     model,

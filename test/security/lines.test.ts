@@ -172,13 +172,22 @@ test('S14 nothing but the edge to the vendors can open a connection', (t) => {
   t.deepEqual(found, []);
 });
 
-test('S16 keys are compared by digests of one length, in constant time', (t) => {
+test('S16 keys are compared over equal lengths, in constant time', (t) => {
   const code = readFileSync(join(root, 'engine/http/access/access.ts'), 'utf8');
-  t.regex(code, /timingSafeEqual\(hashed, expected\)/);
+  t.regex(code, /timingSafeEqual\(writeKey\(block, given\), expected\)/);
+  t.regex(code, /timingSafeEqual\(digest\(given\), expected\)/);
   t.regex(code, /timingSafeEqual\(hashed, client\.digest\)/);
-  const check = keyCheck({ apiKey: 'k'.repeat(64) });
-  // A key of any length is refused without an error, which comparing texts of different length would be.
-  for (const length of [0, 1, 63, 65, 60_000]) t.is(check(['x-api-key', 'k'.repeat(length)]), undefined);
+  // Of any length, only the key itself is accepted; comparing texts of different length would be an error.
+  for (const size of [64, 128, 129, 5_000]) {
+    for (const letter of ['k', 'é', '密']) {
+      const check = keyCheck({ apiKey: letter.repeat(size) });
+      for (const length of [60_000, 0, 1, size - 1, size, size + 1, 127, 128, 129, 2 * size, 3 * size]) {
+        const owner = check(['x-api-key', letter.repeat(length)]);
+        t.is(owner?.type, length === size ? 'administrator' : undefined, `${letter} ${size} ${length}`);
+      }
+      t.is(check(['x-api-key', `${letter.repeat(size - 1)}\0`]), undefined);
+    }
+  }
   const others = ['engine', 'admin']
     .flatMap(sourcesOf)
     // Tells the provider's own keys apart, none that a client gave.

@@ -1,3 +1,4 @@
+import { memoize } from '../../runtime/memoize.ts';
 import type { Config, Pool, Provider } from '../config.ts';
 
 /** The destination of a request: a provider and its model. */
@@ -24,14 +25,40 @@ export const parseDestination = (text: string): NamedDestination | undefined => 
   return { provider: text.slice(0, comma).trim(), model: text.slice(comma + 1).trim() };
 };
 
+/** The providers of a configuration by what requests name. */
+const tablesOf = memoize((providers: readonly Provider[]) => {
+  const byName = new Map<string, Provider>();
+  const byLowerName = new Map<string, Provider>();
+  const byModel = new Map<string, Provider[]>();
+  for (const provider of providers) {
+    const lower = provider.name.toLowerCase();
+    if (!byName.has(provider.name)) byName.set(provider.name, provider);
+    if (!byLowerName.has(lower)) byLowerName.set(lower, provider);
+    for (const model of modelsOf(provider)) {
+      const listing = byModel.get(model);
+      if (listing) listing.push(provider);
+      else byModel.set(model, [provider]);
+    }
+  }
+  return { byName, byLowerName, byModel };
+});
+
+const modelsOf = memoize(({ models }: Pick<Provider, 'models'>): ReadonlySet<string> => new Set(models));
+
+/** Whether a provider lists a model. */
+export const listsModel = (provider: Pick<Provider, 'models'>, model: string): boolean => modelsOf(provider).has(model);
+
+/** The provider of this exact name. */
+export const providerNamed = (providers: readonly Provider[], name: string): Provider | undefined =>
+  tablesOf(providers).byName.get(name);
+
 /** Finds a provider by its exact name, else the first by case-insensitive name. */
 export const findProvider = (providers: readonly Provider[], name: string): Provider | undefined =>
-  providers.find((provider) => provider.name === name) ??
-  providers.find((provider) => provider.name.toLowerCase() === name.toLowerCase());
+  providerNamed(providers, name) ?? tablesOf(providers).byLowerName.get(name.toLowerCase());
 
 /** The providers that list a model. */
 export const providersOf = (providers: readonly Provider[], model: string): readonly Provider[] =>
-  providers.filter((provider) => provider.models.includes(model));
+  tablesOf(providers).byModel.get(model) ?? [];
 
 /** What destinations are looked up in. */
 export type KnownDestinations = Pick<Config, 'providers' | 'pools'>;

@@ -1,7 +1,7 @@
 import type { NamedClient } from '../../config/config.ts';
 import type { Spent as StageSpent } from '../../config/custom/around.ts';
 import type { ClientBudget } from '../../config/schema.ts';
-import type { Destination } from '../../config/sections/destination.ts';
+import { type Destination, providerNamed } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
 import type { AdmissionRequest } from '../../feature.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
@@ -160,7 +160,7 @@ export class ClientSession implements RequestAdmission, Watcher {
 
   /** Called for each destination that is tried. */
   routed({ resolution: { provider: named, model } }: ObservedAttempt): void {
-    const provider = this.#gateway.config.providers.find(({ name }) => name === named.name);
+    const provider = providerNamed(this.#gateway.config.providers, named.name);
     this.#destination = provider && { provider, model };
   }
 

@@ -1,3 +1,4 @@
+import { listsModel } from '../../config/sections/destination.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
 import { clientGone } from '../../model/status.ts';
@@ -104,7 +105,7 @@ export class RequestTrace implements Watcher, TraceCarrier {
       provider: isVendors(plan.choice.because) ? (plan.format.genAiName ?? plan.format.name) : provider.name,
       configuredProvider: provider.name,
       model: shorten(model),
-      modelLabel: provider.models.includes(model) ? model : 'other',
+      modelLabel: listsModel(provider, model) ? model : 'other',
       address: url.hostname,
       port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
       stream: request.stream,

@@ -15,18 +15,8 @@ export interface RecordWriter {
   readonly takes: (level: LogLevel) => boolean;
   /** Writes a record; secrets are masked. */
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
-  /** Writes a record without secrets, unmasked, whatever its level. One literal: a head put before it would copy the line. */
-  readonly writeUnmasked: (record: UnmaskedRecord) => void;
-}
-
-/** A whole record, in the order of its members; the message comes last. Those that are `undefined` aren't written. */
-interface UnmaskedRecord {
-  readonly level: number;
-  readonly time: number;
-  readonly pid: number;
-  readonly hostname: string;
-  readonly [name: string]: unknown;
-  readonly msg: string;
+  /** Writes a record of level `info`, unmasked, whatever the level of the log. `members` are JSON, each with a comma after it. */
+  readonly writeInfo: (members: string, message: string) => void;
 }
 
 export const recordWriter = (
@@ -45,14 +35,24 @@ export const recordWriter = (
       if (!takes(level)) return;
       logger[level](fields ? maskFields(fields, maskText) : {}, maskLongText(message, maskText));
     },
-    writeUnmasked: (record) => file.write(`${JSON.stringify(record)}\n`),
+    writeInfo: (members, message) =>
+      file.write(`${infoHead}${Date.now()},${place}${members}"msg":${jsonText(message)}}\n`),
   };
 };
 
 /** Level numbers of records. Source: interface specification, "Log line". */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const satisfies Record<LogLevel, number>;
-const { pid } = process;
-const hostname = os.hostname();
+const infoHead = `{"level":${levels.info},"time":`;
+const place = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())},`;
+
+/** A text in JSON. Most texts need no escapes, which a pattern finds sooner than `JSON.stringify` does. */
+const jsonText = (text: string): string => (unescaped.test(text) ? `"${text}"` : JSON.stringify(text));
+
+const unescaped = /^[ !#-[\]-~]*$/;
+
+/** A member whose value is a text; empty without one. */
+const textMember = (name: string, text: string | undefined): string =>
+  text === undefined ? '' : `"${name}":${jsonText(text)},`;
 
 const levelOf = ({ enabled, level }: LogSettings): LogLevel | 'silent' => (enabled ? level : 'silent');
 
@@ -67,14 +67,19 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
     if (!writer.takes('info')) return;
     const clean = maskUrl(url, maskText);
     const shown = clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean;
-    const req = { id: reqId, method: maskLongText(method, maskText), url: shown, remoteAddress };
-    writer.writeUnmasked({ level: levels.info, time: Date.now(), pid, hostname, req, msg: 'incoming request' });
+    const name = maskLongText(method, maskText);
+    writer.writeInfo(
+      `"req":{"id":${reqId},"method":${jsonText(name)},"url":${jsonText(shown)},"remoteAddress":${jsonText(remoteAddress)}},`,
+      'incoming request',
+    );
   },
   completed({ reqId, statusCode, responseTimeMs, aborted }) {
     if (!writer.takes('info')) return;
-    const res = { statusCode, responseTime: Math.max(0, Math.round(responseTimeMs)) };
-    const msg = aborted ? 'request aborted' : 'request completed';
-    writer.writeUnmasked({ level: levels.info, time: Date.now(), pid, hostname, reqId, res, msg });
+    const responseTime = Math.max(0, Math.round(responseTimeMs));
+    writer.writeInfo(
+      `"reqId":${reqId},"res":{"statusCode":${statusCode},"responseTime":${responseTime}},`,
+      aborted ? 'request aborted' : 'request completed',
+    );
   },
   event: writer.write,
 });
@@ -90,25 +95,16 @@ export const appLog = (writer: RecordWriter, maskText: (text: string) => string)
     error: at('error'),
     routed(record) {
       if (!writer.takes('info')) return;
-      const { requestId, requestedModel, losses } = record;
-      writer.writeUnmasked({
-        level: levels.info,
-        time: Date.now(),
-        pid,
-        hostname,
-        // Generated ids hold no secrets, and would fill the cache of masked texts.
-        requestId: generatedId.test(requestId) ? requestId : masked(requestId),
-        namedClient: record.namedClient,
-        client: record.client,
-        asked: requestedModel === undefined ? undefined : masked(requestedModel),
-        scenario: record.scenario,
-        reason: masked(record.reason),
-        tokens: record.tokens,
-        url: masked(record.url),
-        relays: record.relays,
-        losses: losses && maskFields({ losses }, maskText).losses,
-        msg: masked(`routed to ${record.provider},${record.model}`),
-      });
+      const { requestId, requestedModel, tokens, relays, losses } = record;
+      // Generated ids hold no secrets, and would fill the cache of masked texts.
+      const id = generatedId.test(requestId) ? requestId : masked(requestId);
+      const asked = requestedModel === undefined ? undefined : masked(requestedModel);
+      const count = tokens === undefined ? '' : `"tokens":${tokens},`;
+      const lost = losses ? `"losses":${JSON.stringify(maskFields({ losses }, maskText).losses)},` : '';
+      writer.writeInfo(
+        `${textMember('requestId', id)}${textMember('namedClient', record.namedClient)}${textMember('client', record.client)}${textMember('asked', asked)}${textMember('scenario', record.scenario)}${textMember('reason', masked(record.reason))}${count}${textMember('url', masked(record.url))}"relays":{"request":${relays.request},"reply":${relays.reply}},${lost}`,
+        masked(`routed to ${record.provider},${record.model}`),
+      );
     },
   };
 };
