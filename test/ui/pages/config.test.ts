@@ -14,6 +14,7 @@ import { schemaFaults } from '../../../ui/src/config/fields/schema-faults.ts';
 import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../../ui/src/config/reference.ts';
 import { renamePool, renameProvider } from '../../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../../ui/src/config/rules.ts';
+import { commandOf, keysOf } from '../../../ui/src/config/spelling.ts';
 
 const objects: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.constantFrom('a', 'b', 'valueOf'), fc.jsonValue({ maxDepth: 2 }))
@@ -85,6 +86,15 @@ test('references are not keys in plain text', (t) => {
   for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ', '$A$B', 'Bearer $NAME'])
     t.false(isLiteralKey(text), text);
   for (const text of ['sk-123', '$', '$$NAME', 'Bearer x', '$NAME-x']) t.true(isLiteralKey(text), text);
+});
+
+test('a key by command is shown by its command, and its words are no secrets', (t) => {
+  const command = ['gcloud', 'auth', 'print-access-token'];
+  t.deepEqual(keysOf({ name: 'p', apiKey: { command } }), [{ command }]);
+  const keys = keysOf({ name: 'p', apiKey: ['$KEY', { command, forMs: 5_000 }] });
+  t.deepEqual(keys.map(commandOf), [undefined, command.join(' ')]);
+  t.deepEqual(keysOf({ name: 'p', apiKey: '' }), []);
+  t.true(printHidden({ Providers: [{ name: 'p', apiKey: { command } }] }).includes('"print-access-token"'));
 });
 
 test('only a reference is shown while it is typed', (t) => {
