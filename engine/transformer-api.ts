@@ -17,6 +17,8 @@ export type {
   StageTarget,
   WholeAnswer as Reply,
 } from './config/custom/around.ts';
+export { type AnswerText, coalesce, mapText, passOver } from './config/custom/helpers/map-text.ts';
+export { mapTexts, type TextPlace } from './config/custom/helpers/map-texts.ts';
 export type { RouteAnswer, RouteQuestion } from './config/custom/load-router.ts';
 export type { OpenStage, StageOperator, StageOperators } from './config/custom/transformer.ts';
 export { customTransformer as transformer, type OpenSpec, type OpenTransformer } from './config/custom/transformer.ts';

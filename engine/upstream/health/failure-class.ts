@@ -33,7 +33,8 @@ export const noKeyPrinted = 'no_key_printed';
 
 /** Classifies a fault by the upstream's status, else by its kind. */
 export const classifyFailure = ({ kind, status, elsewhere, blameless, code }: Fault): FailureClass => {
-  if (blameless) return 'busy';
+  // A stage passes the destination over.
+  if (blameless) return elsewhere && kind === 'upstream-overloaded' ? 'unavailable' : 'busy';
   if (kind === 'unavailable' && code === answersFull) return 'final';
   if (kind === 'misconfigured' && code === noKeyPrinted) return 'keyRejected';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
