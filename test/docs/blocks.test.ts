@@ -75,9 +75,12 @@ const furtherPages = [
   'docs/web-interface.md',
 ];
 
+/** What isn't read from beginning to end: the model's page is written from its types. */
+const lookedUp = ['README.md', 'docs/model.md'];
+
 test('the pages for users are read in an hour', (t) => {
   const counts = texts
-    .filter(({ page }) => page !== 'README.md')
+    .filter(({ page }) => !lookedUp.includes(page))
     .map(({ page, text }) => ({ page, words: text.match(/\S+/g)?.length ?? 0 }));
   const [further, usual] = [true, false].map((is) => counts.filter(({ page }) => furtherPages.includes(page) === is));
   t.deepEqual(
