@@ -6,6 +6,8 @@ import { jsonReply, openEndpoint, ServiceFault } from './endpoint.ts';
 /** Whether the service accepts requests. */
 export interface Health {
   readonly draining: boolean;
+  /** A changed module can't be used, so the one loaded before still is. */
+  readonly hasStaleModules?: boolean;
 }
 
 /**
@@ -25,8 +27,10 @@ export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] =
   ];
 };
 
-const readyReply = ({ draining }: Health) =>
-  draining ? jsonReply({ status: 'draining' }, 503) : jsonReply({ status: 'ok' });
+const readyReply = ({ draining, hasStaleModules }: Health) =>
+  draining
+    ? jsonReply({ status: 'draining' }, 503)
+    : jsonReply({ status: 'ok', ...(hasStaleModules && { modules: 'stale' }) });
 
 const status = (word: string) => ({ 'application/json': Type.Object({ status: Type.Literal(word) }) });
 
@@ -34,7 +38,12 @@ const readyDoc: OperationDoc = {
   summary: 'Whether requests are served',
   group: 'operation',
   answers: {
-    200: { says: 'They are.', content: status('ok') },
+    200: {
+      says: 'They are. `modules` is there if a changed transformer or router module has a fault: the one loaded before is in use.',
+      content: {
+        'application/json': Type.Object({ status: Type.Literal('ok'), modules: Type.Optional(Type.Literal('stale')) }),
+      },
+    },
     503: { says: 'They are not.', content: status('draining') },
   },
   fault: ServiceFault,

@@ -241,7 +241,9 @@ export const TransformerRow = Type.Object({
     description: 'The JSON schema of its options, where there is one.',
   }),
   halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean(), call: Type.Boolean() }),
-  state: Type.Enum(['loaded', 'failed']),
+  state: Type.Enum(['loaded', 'failed', 'stale'], {
+    description: '`stale`: its file was changed and can not be used; what was loaded before is in use.',
+  }),
   error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
   path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
   firstStart: Type.Optional(

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { TransformerEntry } from '../../engine/config/config.ts';
 import type { LoadedStage } from '../../engine/config/custom/load-stages.ts';
+import type { Finding } from '../../engine/config/diagnostics.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Format, Transformer } from '../../engine/model/transformer.ts';
@@ -17,29 +18,38 @@ const both = { request: true, events: true, call: true };
 export const transformerRoutes = (
   registry: () => TransformerRegistry,
   entries: () => readonly TransformerEntry[] = () => [],
+  /** Why changed modules can't be used. */
+  stale: () => readonly Finding[] = () => [],
 ): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/transformers', {
     summary: 'All transformers',
     says: 'The list.',
     reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
-    answer: () => ({ transformers: list(registry(), entries()) }),
+    answer: () => ({ transformers: list(registry(), entries(), stale()) }),
   }),
 ];
 
 const list = (
   { formats, stages, custom }: TransformerRegistry,
   entries: readonly TransformerEntry[],
+  stale: readonly Finding[],
 ): TransformerRow[] => [
   ...[...formats.values()].map(showFormat),
   ...[...stages.values()].map(showStage),
-  ...modules(custom, entries),
+  ...modules(custom, entries, stale),
 ];
 
 /** Lists a module used by several entries once per name and outcome. */
-const modules = (custom: TransformerRegistry['custom'], entries: readonly TransformerEntry[]): TransformerRow[] => {
+const modules = (
+  custom: TransformerRegistry['custom'],
+  entries: readonly TransformerEntry[],
+  stale: readonly Finding[],
+): TransformerRow[] => {
   const rows = entries.flatMap((entry) => {
     const loaded = custom.get(entry.at);
-    return loaded && entry.path !== undefined ? [showCustom(entry, entry.path, loaded)] : [];
+    return loaded && entry.path !== undefined
+      ? [showCustom(entry, entry.path, loaded, stale.find(({ path }) => path.startsWith(`${entry.at}.`))?.message)]
+      : [];
   });
   return [...new Map(rows.map((row) => [JSON.stringify([row.name, row.path, row.error]), row])).values()];
 };
@@ -65,7 +75,12 @@ const showStage = ({ name, about = '', options, halves }: Transformer): Transfor
   state: 'loaded',
 });
 
-const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStage): TransformerRow => {
+const showCustom = (
+  { name }: TransformerEntry,
+  path: string,
+  loaded: LoadedStage,
+  staleBecause: string | undefined,
+): TransformerRow => {
   const row = { endpoint: null, kind: 'custom', path } as const;
   if ('problem' in loaded) {
     const halves = { request: false, events: false, call: false };
@@ -78,7 +93,10 @@ const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStag
     events: (events ?? operators.events) !== undefined,
     call: call !== undefined,
   };
-  return { ...row, name: stage.name, about, options: schema, halves, state: 'loaded' };
+  const shown = { ...row, name: stage.name, about, options: schema, halves };
+  return staleBecause === undefined
+    ? { ...shown, state: 'loaded' }
+    : { ...shown, state: 'stale', error: `The changed module ${staleBecause}` };
 };
 
 /** Serializing drops typebox's symbols. */

@@ -112,6 +112,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       return transformerRoutes(
         () => gateway().registry,
         () => gateway().config.transformers,
+        () => store.staleModules,
       );
     }),
     ...laterRoutes(['GET /api/graph'], async () =>

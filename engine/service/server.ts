@@ -79,7 +79,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     localServerKinds,
     waits,
     modelsRefreshed: services.modelsRefreshed,
-    health: () => state,
+    health: () => ({ ...state, hasStaleModules: gateway.store.staleModules.length > 0 }),
     supervision,
     facts: () => ({
       home,

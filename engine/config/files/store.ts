@@ -6,7 +6,7 @@ import { errorCode } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { Config } from '../config.ts';
-import { formatFinding } from '../diagnostics.ts';
+import { type Finding, formatFinding } from '../diagnostics.ts';
 import { type Environment, quoteReferences } from '../env.ts';
 import { schemaReference, writeSchema } from '../json-schema.ts';
 import type { Inspect } from '../judge.ts';
@@ -62,6 +62,7 @@ export class ConfigStore {
   #follows = false;
   /** Whether there was a file since the start. */
   #hadFile = false;
+  #staleModules: readonly Finding[] = [];
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
 
@@ -103,6 +104,11 @@ export class ConfigStore {
   /** The active configuration. */
   get config(): Config {
     return this.#current.config;
+  }
+
+  /** Why changed modules can't be used, so that those loaded before are still in use; empty: all are as their files are. */
+  get staleModules(): readonly Finding[] {
+    return this.#staleModules;
   }
 
   /** Earlier configurations, newest first. */
@@ -193,6 +199,7 @@ export class ConfigStore {
       if ('type' in ready) {
         const faults = ready.faults.map(formatFinding);
         log.error("a changed transformer module can't be used; the loaded one stays in use", { faults });
+        this.#staleModules = ready.faults;
       } else this.#use(ready, 'transformer modules reloaded');
     }).catch((error: unknown) => log.error("transformer modules can't be reloaded", { error }));
   }
@@ -299,6 +306,7 @@ export class ConfigStore {
 
   #use({ source, config, warnings, apply }: Ready, message: string): Applied {
     const { log, initial } = this.#options;
+    this.#staleModules = [];
     apply();
     this.#current = { source, config };
     const restart = needsRestart(initial.config, config);

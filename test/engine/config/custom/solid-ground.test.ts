@@ -139,3 +139,24 @@ test('a module whose files and options stay the same keeps its state over reload
   await writeFile(join(home, 'counter.ts'), `${counter} // changed`);
   t.deepEqual(await load('a'), ['a1/1']);
 });
+
+test('a broken edit shows in /health and in the list of transformers, until it is mended', async (t) => {
+  const good = `export default { name: 'mine', request: (request) => request };`;
+  const { baseUrl, home, post } = await start(t, good);
+  const health = async () => (await fetch(`${baseUrl}/health`)).json();
+  const row = async () => {
+    const { transformers } = JSON.parse(await (await fetch(`${baseUrl}/api/transformers`)).text());
+    return transformers.find(({ name }: { name: string }) => name === 'mine');
+  };
+  t.deepEqual(await health(), { status: 'ok' });
+  t.like(await row(), { state: 'loaded' });
+  await writeFile(join(home, 'stage.ts'), 'export default { name: ');
+  await until(async () => Object(await health()).modules === 'stale');
+  const stale = await row();
+  t.is(stale.state, 'stale');
+  t.regex(stale.error, /The changed module can't be used: stage\.ts/);
+  t.is((await post('/v1/messages', asked)).status, 200, 'what was loaded before serves');
+  await writeFile(join(home, 'stage.ts'), `${good} // mended`);
+  await until(async () => Object(await health()).modules === undefined);
+  t.like(await row(), { state: 'loaded' });
+});

@@ -43,6 +43,11 @@ export const EntryForm = ({
           {sentence(known.error ?? 'The module was not found')} Routes that use it fail with 500 until it is fixed.
         </Notice>
       )}
+      {known?.state === 'stale' && (
+        <Notice kind="failed" title="Change not loaded">
+          {sentence(known.error ?? 'The changed module has a fault')} What was loaded before stays in use.
+        </Notice>
+      )}
       {entryField.error !== undefined && <p className="field-error">{entryField.error}</p>}
       <div className="form-grid">
         {file === undefined ? (

@@ -25,6 +25,7 @@ export const EntryHead = ({
       <span className="row row-end">
         <FindingsBadge path={`transformers[${at}]`} />
         {known?.state === 'failed' && <Lamp tone="bad">not loaded</Lamp>}
+        {known?.state === 'stale' && <Lamp tone="bad">change not loaded</Lamp>}
         {known?.kind === 'custom' && known.state === 'loaded' && <Lamp tone="ok">loaded</Lamp>}
         {known && known.kind !== 'format' && <Halves halves={known.halves} />}
         {given > 0 && <Badge>{counted(given, 'option')}</Badge>}
