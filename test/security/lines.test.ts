@@ -126,6 +126,12 @@ const sourcesOf = (folder: string): readonly string[] =>
 
 /** Who may open a connection or look up a name: the edge to the vendors, and the command when it talks to its own service. */
 const mayConnect = /^engine\/(?:upstream\/|cli\/)/;
+const mayAskDirectly: readonly string[] = [
+  // Asks for model servers at four loopback ports, at a first start without keys or when the administrator asks; no text of a request.
+  'engine/endpoints/local-servers.ts',
+  // Asks whether the port of this very folder's service is open, before anything is served.
+  'engine/service/workers/find-service.ts',
+];
 const listensOnly = new Map([
   ['engine/http/bind.ts', ['createServer']],
   ['engine/http/bind.ts', ['createServer', 'isIPv4']],
@@ -138,10 +144,8 @@ const listensOnly = new Map([
   // Both belong to connections that clients have opened.
   ['engine/http/node/node-socket.ts', ['IncomingMessage', 'ServerResponse']],
   ['engine/http/node/node-server.ts', ['createServer', 'STATUS_CODES', 'Server as NetServer']],
-  // Asks whether the port of this very folder's service is open, before anything is served.
-  ['engine/service/workers/find-service.ts', ['fetch']],
-  // Asks for model servers at four loopback ports, at a first start without keys or when the administrator asks; no text of a request.
-  ['engine/endpoints/local-servers.ts', ['fetch']],
+  // Asks programs on this machine alone, for `mayAskDirectly`.
+  ['engine/runtime/ask-directly.ts', ['request']],
 ]);
 
 test('S14 nothing but the edge to the vendors can open a connection', (t) => {
@@ -170,6 +174,10 @@ test('S14 nothing but the edge to the vendors can open a connection', (t) => {
       return [...values, ...calls].filter((name) => !allowed.includes(name)).map((name) => `${file}: ${name}`);
     });
   t.deepEqual(found, []);
+  const asking = sources.filter(
+    (file) => !mayConnect.test(file) && /\/ask-directly\.ts'/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  t.deepEqual(asking.toSorted(), mayAskDirectly);
 });
 
 test('S16 keys are compared over equal lengths, in constant time', (t) => {

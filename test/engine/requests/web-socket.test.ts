@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createParser } from 'eventsource-parser';
 import { request } from 'undici';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
+import { later } from '../../../engine/runtime/within.ts';
 import { type Frame, openSocket, type SocketClient } from '../../support/faults/socket-client.ts';
 import { upstreamFaults } from '../../support/faults/upstream-faults.ts';
 import { providersAt, wires } from '../../support/faults/wires.ts';
@@ -233,7 +234,8 @@ for (const server of ['uws', 'node']) {
           })(),
         ),
       {},
-      extras,
+      // The answer under way takes as long as it does.
+      { ...extras, after: later },
     );
     const [idle, busy] = [await open(), await open()];
     busy.send(create());
