@@ -141,7 +141,7 @@ export class RetrySession {
     }
     const decision = fault.remedy
       ? remedies[fault.remedy]
-      : fault.kind === 'upstream-context'
+      : fault.kind === 'upstream-context' && fault.status !== 413
         ? this.#overflow()
         : this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);

@@ -83,6 +83,7 @@ test('an empty configuration is complete', (t) => {
     proxies: [],
     keepAlive: true,
     chatStrict: true,
+    learn: true,
     limits: {
       bodyBytes: 33_554_432,
       decompressedBytes: 67_108_864,
@@ -156,6 +157,7 @@ test('every field is read', (t) => {
     PROXIES: [' 10.0.0.0/8', '$NONE', '::1'],
     KEEP_ALIVE: false,
     CHAT_STRICT: false,
+    learn: false,
     LIMITS: {
       bodyBytes: 1000,
       ratio: 3,
@@ -219,6 +221,7 @@ test('every field is read', (t) => {
       proxies: ['10.0.0.0/8', '::1'],
       keepAlive: false,
       chatStrict: false,
+      learn: false,
       limits: {
         bodyBytes: 1000,
         decompressedBytes: 2000,
