@@ -89,6 +89,16 @@ export const RequestSummary = Type.Object({
       { description: 'Tries that came to nothing before this answer, in order.' },
     ),
   ),
+  cause: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ description: 'Of the request that it was made for.' }),
+        stage: Type.String({ description: 'The transformer that made it.' }),
+        kind: Type.Enum(['next', 'ask']),
+      },
+      { description: 'Present if a transformer made it: no client has sent it.' },
+    ),
+  ),
   captured: Type.Boolean(),
 });
 export type RequestSummary = Static<typeof RequestSummary>;

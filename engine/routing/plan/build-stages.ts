@@ -5,6 +5,7 @@ import { answerOf } from '../../config/custom/answers.ts';
 import type { StageContext, StageReplyContext } from '../../config/custom/around.ts';
 import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
+import { findDestination, findPool } from '../../config/sections/destination.ts';
 import type { Batch, ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
@@ -191,16 +192,18 @@ interface CheckedEntries {
  * only warnings for entries that `tolerates` accepts: the service starts, and the routes that need them answer with the reason.
  */
 export const validateEntries = (
-  { transformers, router }: Config,
+  config: Config,
   registry: TransformerRegistry,
   tolerates: (entry: TransformerEntry | RouterModule) => boolean = () => false,
 ): CheckedEntries => {
+  const { transformers, router } = config;
   const faults: Finding[] = [];
   const warnings: Finding[] = [];
   if (router.module && registry.router?.form === 'unusable') {
     (tolerates(router.module) ? warnings : faults).push(...registry.router.findings);
   }
   for (const entry of transformers) {
+    warnings.push(...askFindings(entry, config));
     const loaded = entry.path === undefined ? undefined : registry.custom.get(entry.at);
     if (loaded && 'problem' in loaded) (tolerates(entry) ? warnings : faults).push(...loaded.findings);
     else if (loaded) warnings.push(...unknownOptions(entry, loaded.schema));
@@ -214,6 +217,17 @@ export const validateEntries = (
     }
   }
   return { faults, warnings };
+};
+
+/** Destinations that a stage may ask, and that don't exist. */
+const askFindings = ({ at, path, ask = [] }: TransformerEntry, config: Config): readonly Finding[] => {
+  const place = memberPath(at, 'ask');
+  if (ask.length > 0 && path === undefined) return [{ path: place, message: 'has no effect without a path' }];
+  return ask.flatMap((to, index) =>
+    findPool(config.pools, to) || (to.includes(',') && findDestination(config, to))
+      ? []
+      : [{ path: memberPath(place, index), message: `names no destination: ${JSON.stringify(to)}` }],
+  );
 };
 
 /** Options that the schema doesn't name, unless the schema itself covers additional properties. */
