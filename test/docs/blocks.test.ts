@@ -178,7 +178,7 @@ const configurationOf = (block: JsonObject): JsonObject | undefined => {
 };
 
 test('json, jsonc: each block is a configuration, or a part of one, without faults and warnings', async (t) => {
-  const names = ['house-rules.ts', 'route.ts'];
+  const names = ['house-rules.ts', 'judge.ts', 'route.ts'];
   const modules = await Promise.all(
     names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
   );
