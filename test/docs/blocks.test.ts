@@ -71,6 +71,7 @@ const furtherPages = [
   'docs/responses.md',
   'docs/rules.md',
   'docs/telemetry.md',
+  'docs/upgrading.md',
   'docs/usage.md',
   'docs/web-interface.md',
 ];
@@ -257,6 +258,7 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
   ['kubectl', 'needs a cluster'],
   ['helm', 'needs a cluster'],
   ['JUNCTOR_APIKEY=choose-one docker compose up', 'needs a container engine'],
+  ['junctor import --from', 'needs a folder of an earlier installation, which import-folder.test.ts has'],
   ['junctor service install', 'changes the services of the user'],
   ['junctor service uninstall', 'changes the services of the user'],
   ['git worktree add', 'installs packages of another version'],

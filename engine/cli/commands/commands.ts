@@ -170,6 +170,7 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--budget-tokens <number>', 'tokens per month, or as --budget-per says')
     .option('--budget-usd <number>', 'USD per month, or as --budget-per says')
     .option('--budget-per <period>', 'day or month')
+    .option('--expires <time>', 'when its key ends: 2026-12-31, 2026-12-31T18:00Z, or in 12h, 90d, 8w')
     .action((name, options) =>
       run(async (cli) => (await import('./client-commands.ts')).addClient(cli, name, options)),
     );
@@ -220,11 +221,19 @@ export const createProgram = (run: RunCommand): Command => {
 
   program
     .command('import')
-    .description(`import a configuration of ${claudeCodeRouter.name}`)
+    .description(`import a configuration of ${claudeCodeRouter.name}, or a folder of this gateway`)
     .argument('[path]', `default: ~/${claudeCodeRouter.configPath.join('/')}`)
+    .option(
+      '--from <folder>',
+      "a folder of this gateway under its former name, or another one of this gateway's, as a whole",
+    )
     .option('--dry-run', 'write nothing')
     .action((path, options) =>
-      run(async (cli) => (await import('./import/import.ts')).importConfig(cli, path, options)),
+      run(async (cli) =>
+        options.from === undefined
+          ? (await import('./import/import.ts')).importConfig(cli, path, options)
+          : (await import('./import/import-folder.ts')).importFolder(cli, path, options),
+      ),
     );
   return program;
 };

@@ -8,6 +8,7 @@ import { commandFile } from '../../paths.ts';
 import { findService, isAlive } from '../../service/workers/find-service.ts';
 import { pidPath, removePidFile } from '../../service/workers/pid-file.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import { formerNotice } from '../former-name.ts';
 import { type Leave, leaveArguments, leaveOf } from '../leave.ts';
 import { callService, locateService, reachService, type ServiceLocation } from '../reach-service.ts';
 import { buildUi } from './ui.ts';
@@ -18,6 +19,7 @@ export const startService = async (
   { daemon = false, ...leave }: Leave & { readonly daemon?: boolean },
 ): Promise<void> => {
   const allowed = leaveOf(leave);
+  for (const notice of startNotices(cli)) cli.warn(notice);
   if (daemon) return startDaemon(cli, leaveArguments(leave));
   const { main } = await import('../../service/main.ts');
   await main({
@@ -30,6 +32,12 @@ export const startService = async (
     greet: (text) => cli.print(text.trimEnd()),
   });
   buildUi();
+};
+
+/** What a user may expect of this start that it doesn't do. */
+const startNotices = ({ env, home }: Cli): readonly string[] => {
+  const former = formerNotice(env, home);
+  return former === undefined ? [] : [`note: ${former}`];
 };
 
 /** Margin on top of the configured times, in milliseconds. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Cli } from '../cli.ts';
+import { formerNotice } from '../former-name.ts';
 import { callService, locateService, type ServiceLocation } from '../reach-service.ts';
 
 /** Exit statuses of `status`. Source: Linux Standard Base, "Init Script Actions". */
@@ -27,7 +28,11 @@ export const status = async (cli: Cli, { json = false }: { readonly json?: boole
         2,
       ),
     );
-  else for (const line of lines(cli, located, { ...facts, keyRefusals }, fleet)) cli.print(line);
+  else {
+    for (const line of lines(cli, located, { ...facts, keyRefusals }, fleet)) cli.print(line);
+    const former = formerNotice(cli.env, cli.home);
+    if (former !== undefined) cli.print(`  note           ${former}`);
+  }
   return exitCodes[found.type];
 };
 

@@ -15,7 +15,8 @@ export interface HookData {
 export const loadMark = 'junctor-load';
 
 const mark = /[?&]junctor-load=(\d+)/;
-const apiName = /^junctor\/transformer$/;
+/** Modules that were written under the product's former names import those. */
+const apiName = /^(?:junctor|switchyard|@switchyard\/gateway)\/transformer$/;
 const gatewayPackages = /^(?:rxjs|typebox)(?:\/|$)/;
 const fileSpecifier = /^(?:\.{0,2}\/|file:)/;
 

@@ -55,12 +55,11 @@ export const isAlive = (pid: number): boolean => {
 };
 
 /**
- * Whether a process with this PID is a Junctor service, since PIDs are reused. `true` if the platform can't show process
- * titles.
+ * Whether a process with this PID is a Junctor service, or that of another `title`, since PIDs are reused. `true` if the platform
+ * can't show process titles.
  */
-const isService = (pid: number): boolean => isAlive(pid) && (titleOf(pid) ?? title).startsWith(title);
-
-const title: string = processTitles.service;
+export const isService = (pid: number, title: string = processTitles.service): boolean =>
+  isAlive(pid) && (titleOf(pid) ?? title).startsWith(title);
 
 const titleOf = (pid: number): string | undefined => {
   try {

@@ -20,14 +20,14 @@ export type PidFile = Static<typeof PidFile>;
 
 const file = reader(PidFile, { compiled: false });
 
-/** Path of the PID file. */
-export const pidPath = (home: string): string => join(home, 'junctor.pid');
+/** Path of the PID file. `program`: whose it is. */
+export const pidPath = (home: string, program = 'junctor'): string => join(home, `${program}.pid`);
 
 /** Reads the PID file; `undefined` if there is none. Unreadable content is reported as PID 0. */
-export const readPidFile = (home: string): PidFile | undefined => {
+export const readPidFile = (home: string, program?: string): PidFile | undefined => {
   let text: string;
   try {
-    text = readFileSync(pidPath(home), 'utf8');
+    text = readFileSync(pidPath(home, program), 'utf8');
   } catch {
     return undefined;
   }
