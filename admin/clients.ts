@@ -4,6 +4,7 @@ import type { ConfigStore } from '../engine/config/files/store.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import {
   editClients,
+  expiryOf,
   firstClientNotice,
   hashedKey,
   lastClientNotice,
@@ -58,10 +59,13 @@ export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientP
     reply: AddedClient,
     request: NewClient,
     answer: async ({ body }) => {
-      const { key: given, ...client } = readJsonBody(body);
+      const { key: given, expires, ...client } = readJsonBody(body);
       if (given !== undefined) fail('invalid-request', 'key must be left out: the service makes it.', { param: 'key' });
       const key = newClientKey();
-      const add = (clients: readonly Json[]) => [...clients, { ...client, key: hashedKey(key) }];
+      const until =
+        expires === undefined ? undefined : typeof expires === 'string' ? expiryOf(expires, Date.now()) : expires;
+      const entry = { ...client, key: hashedKey(key), ...(until !== undefined && { expires: until }) };
+      const add = (clients: readonly Json[]) => [...clients, entry];
       const { message } = await change(store, add, firstClientNotice);
       return { message, key };
     },
@@ -106,7 +110,7 @@ const show = (
   gateway: Gateway,
   { limiter, usage }: ClientServices,
 ): ClientList['clients'][number] => {
-  const { name, models, routes, limits, budget } = client;
+  const { name, models, routes, limits, budget, expiresAtMs } = client;
   const rates = limiter.rates(name, limits).map(({ of, limit, remaining }) => ({
     limit: of === 'requests' ? ('requestsPerMinute' as const) : ('tokensPerMinute' as const),
     most: limit,
@@ -122,6 +126,10 @@ const show = (
     limits: [...rates, ...streams],
     ...(budget && { budget: showBudget(name, budget, usage) }),
     ...(budget?.usd !== undefined && { unpricedModels: [...unpricedModels(client, gateway)] }),
+    ...(expiresAtMs !== undefined && {
+      expires: new Date(expiresAtMs).toISOString(),
+      isExpired: Date.now() >= expiresAtMs,
+    }),
     usage: { today: usage.used(name, 'day'), month: usage.used(name, 'month') },
   };
 };

@@ -110,6 +110,8 @@ const ClientRow = Type.Object({
       description: "Of a client with a budget in USD: the models whose requests don't count, since no price is known.",
     }),
   ),
+  expires: Type.Optional(date),
+  isExpired: Type.Optional(Type.Boolean({ description: 'Whether its key is refused since then.' })),
   usage: Type.Object({
     today: PeriodUse('Since midnight, UTC.'),
     month: PeriodUse('Since the first of the month, UTC.'),

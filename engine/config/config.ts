@@ -77,6 +77,8 @@ export interface NamedClient {
   /** Empty: none. */
   readonly limits: ClientLimits;
   readonly budget?: ClientBudget;
+  /** When its key ends, in milliseconds since 1970; absent: never. */
+  readonly expiresAtMs?: number;
 }
 
 /** An upstream. */

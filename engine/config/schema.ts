@@ -595,6 +595,10 @@ export const ClientFile = Type.Object({
   ),
   limits: Type.Optional(ClientLimits),
   budget: Type.Optional(ClientBudget),
+  expires: text(
+    'When its key ends, as `2026-12-31` (0:00 UTC) or `2026-12-31T18:00Z`; absent: never. A new client may have a span instead: `90d`.',
+    '2026-12-31',
+  ),
 });
 export type ClientFile = Static<typeof ClientFile>;
 

@@ -17,6 +17,8 @@ import type { HttpStream } from './stream.ts';
 interface AdmissionSettings extends KeySettings {
   readonly guard: OriginGuardSettings;
   readonly proxies: TrustedProxies;
+  /** Milliseconds since 1970, for keys that expire; absent: the system's. */
+  readonly nowMs?: () => number;
 }
 
 /** A request as far as its admission depends on it. */
@@ -26,7 +28,7 @@ export type Caller = Pick<HttpStream, 'headers' | 'remoteAddress' | 'proxiedAddr
 type Access = Pick<Endpoint, 'open' | 'forClients' | 'anyHost'> | undefined;
 
 /** Why a request without a valid key is refused. `not_direct`: it would need none if it were a direct call. */
-export type KeyRefusal = 'missing_key' | 'wrong_key' | 'not_direct';
+export type KeyRefusal = 'missing_key' | 'wrong_key' | 'expired_key' | 'not_direct';
 
 /** A request that may go on, with the client whose key it carries; or why it may not. */
 type Decision =
@@ -53,14 +55,14 @@ export interface AccessRules {
  * - Each request must name a host of the service, and must not come from a foreign page (`originGuard`). Paths for clients may also be
  *   called by the pages of `allowedOrigins`, which may read the answers (`pageOf`).
  * - Open paths need no key.
- * - The administrator's key opens all other paths, a client's key those for clients.
+ * - The administrator's key opens all other paths, a client's key those for clients, until it expires.
  * - Without any key configured, paths for clients are open to every caller that reaches the port.
  * - Without an administrator's key, its paths are open to programs of this machine that call directly (`detour`): a source address alone proves
  *   nothing, since a proxy on this machine has the same one.
  *
  * A path that doesn't exist is treated as the administrator's, so that it can't be told from one that does.
  */
-export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): AccessRules => {
+export const admission = ({ guard, proxies, nowMs = Date.now, ...keys }: AdmissionSettings): AccessRules => {
   const foreign = originGuard(guard);
   const allowedOrigins = new Set(guard.allowedOrigins);
   const pageOf: PageOf = (headers, access) => {
@@ -81,6 +83,8 @@ export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Acces
       case 'administrator':
         return admitted;
       case 'client':
+        if (owner.expiresAtMs !== undefined && nowMs() >= owner.expiresAtMs)
+          return { fault: expiredKey(owner.name, owner.expiresAtMs), keyRefusal: 'expired_key' };
         if (access && !access.forClients) return { fault: forAdministrator(owner.name) };
         return { namedClient: owner.name };
       case 'keyless': {
@@ -159,6 +163,13 @@ const wrongKey: Fault = {
   message: 'The API key is missing or wrong: send it as "Authorization: Bearer" or "x-api-key".',
   headers: challenge,
 };
+
+const expiredKey = (name: string, atMs: number): Fault => ({
+  kind: 'unauthorized',
+  message: `The API key of the client ${name} expired at ${new Date(atMs).toISOString()}: ask for a new one, or for a later \`expires\` in CLIENTS.`,
+  code: 'key_expired',
+  headers: challenge,
+});
 
 const missingKey: Fault = {
   kind: 'unauthorized',

@@ -3,6 +3,7 @@ import type { Config, NamedClient } from '../../config/config.ts';
 import { configFile } from '../../config/read.ts';
 import {
   editClients,
+  expiryOf,
   firstClientNotice,
   hashedKey,
   lastClientNotice,
@@ -26,6 +27,7 @@ interface ClientOptions {
   readonly budgetTokens?: string;
   readonly budgetUsd?: string;
   readonly budgetPer?: string;
+  readonly expires?: string;
 }
 
 /**
@@ -53,7 +55,7 @@ export const addClient = async (cli: Cli, name: string, options: ClientOptions):
 const entryOf = (
   name: string,
   key: string,
-  { models, routes, budgetTokens, budgetUsd, budgetPer = 'month', ...numbers }: ClientOptions,
+  { models, routes, budgetTokens, budgetUsd, budgetPer = 'month', expires, ...numbers }: ClientOptions,
 ): JsonObject => {
   const limits = Object.fromEntries(
     (['requestsPerMinute', 'tokensPerMinute', 'streams'] as const).flatMap((limit) => {
@@ -74,6 +76,7 @@ const entryOf = (
         per: budgetPer,
       },
     }),
+    ...(expires !== undefined && { expires: expiryOf(expires, Date.now()) }),
   };
 };
 
@@ -112,12 +115,13 @@ export const listClients = async (cli: Cli, { json = false }: { readonly json?: 
   const { clients = [] } = await usableConfig(cli);
   const answer = await askService(cli);
   const used = useByName(answer);
-  const rows = clients.map(({ name, models, routes, limits, budget }) => ({
+  const rows = clients.map(({ name, models, routes, limits, budget, expiresAtMs }) => ({
     name,
     ...(models && { models }),
     ...(routes && { routes }),
     limits,
     ...(budget && { budget }),
+    ...(expiresAtMs !== undefined && { expires: new Date(expiresAtMs).toISOString() }),
     ...servedPart(used.get(name)),
   }));
   if (json) return cli.print(JSON.stringify(rows, null, 2));
@@ -145,13 +149,20 @@ const notesOf = (use: ClientUse | undefined): readonly string[] => [
     : []),
 ];
 
-const describe = ({ models, routes, limits, budget }: Omit<NamedClient, 'name' | 'keyHash'>): string =>
+const describe = ({
+  models,
+  routes,
+  limits,
+  budget,
+  expires,
+}: Pick<NamedClient, 'models' | 'routes' | 'limits' | 'budget'> & { readonly expires?: string }): string =>
   [
     models ? `models ${models.join(' ')}` : 'all models',
     ...(routes ? [`routes ${routes.join(' ')}`] : []),
     ...Object.entries(limits).map(([limit, most]) => `${limit} ${most}`),
     ...(budget?.tokens === undefined ? [] : [`${budget.tokens} tokens per ${budget.per}`]),
     ...(budget?.usd === undefined ? [] : [`${budget.usd} USD per ${budget.per}`]),
+    ...(expires === undefined ? [] : [`${Date.parse(expires) > Date.now() ? 'expires' : 'EXPIRED'} ${expires}`]),
   ].join(', ');
 
 /** What a running service says of a client, as far as it is printed. One of an older version says less. */

@@ -47,6 +47,26 @@ export const lastClientNotice = ({ apiKey, clients }: Pick<Config, 'apiKey' | 'c
     ? 'That was the last client: the model routes need no key any more'
     : undefined;
 
+/** A date, or a time with its offset, in milliseconds since 1970; `undefined` for anything else. */
+const readTime = (text: string): number | undefined => {
+  const atMs = timeForm.test(text.trim()) ? Date.parse(text.trim()) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : atMs;
+};
+
+const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+const spanForm = /^(\d{1,6})(m|h|d|w)$/;
+
+const spanMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** What `expires` of a new client stands for: a span becomes the time at its end. All else is unchanged, and checked with the rest. */
+export const expiryOf = (text: string, nowMs: number): string => {
+  const [, amount, unit] = spanForm.exec(text.trim()) ?? [];
+  if (amount === undefined) return text;
+  const span = Number(amount) * (spanMs[unit ?? ''] ?? 0);
+  return `${new Date(nowMs + span).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
+};
+
 /** Reads `CLIENTS`, which matches its schema. */
 export const readClients = (
   clients: readonly ClientFile[],
@@ -57,7 +77,7 @@ export const readClients = (
   const keys = new Map<string, string>();
   if (APIKEY) keys.set(hashedKey(APIKEY.trim()), 'APIKEY');
   else findings.warn('CLIENTS', 'is set but APIKEY is not: every program on this machine may use /api without a key');
-  return clients.map(({ name, key, models, routes, limits = {}, budget }, index) => {
+  return clients.map(({ name, key, models, routes, limits = {}, budget, expires }, index) => {
     const at = memberPath('CLIENTS', index);
     if (!isPlainName(name))
       findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
@@ -79,6 +99,9 @@ export const readClients = (
       checkRoute(route, memberPath(`${at}.routes`, number), findings);
     if (budget && budget.tokens === undefined && budget.usd === undefined)
       findings.fault(`${at}.budget`, 'must have tokens, usd or both');
+    const expiresAtMs = expires === undefined ? undefined : readTime(expires);
+    if (expires !== undefined && expiresAtMs === undefined)
+      findings.fault(`${at}.expires`, 'must be a date as 2026-12-31, or a time as 2026-12-31T18:00Z');
     const { tokensPerMinute: tokens = workers } = limits;
     if (tokens < workers) {
       findings.warn(
@@ -93,6 +116,7 @@ export const readClients = (
       ...(routes && { routes }),
       limits,
       ...(budget && { budget }),
+      ...(expiresAtMs !== undefined && { expiresAtMs }),
     };
   });
 };

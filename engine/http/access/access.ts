@@ -12,11 +12,20 @@ export interface KeySettings {
   /** The administrator's key; absent or empty: none. */
   readonly apiKey?: string | undefined;
   /** Clients with keys of their own, whose digests are SHA-256 in lower-case hexadecimal; absent: there are no such keys. */
-  readonly clients?: readonly { readonly name: string; readonly keyHash: string }[] | undefined;
+  readonly clients?: readonly KeyedClient[] | undefined;
+}
+
+/** A client, the digest of its key, and when that ends, in milliseconds since 1970; absent: never. */
+interface KeyedClient {
+  readonly name: string;
+  readonly keyHash: string;
+  readonly expiresAtMs?: number;
 }
 
 /** Whose key a request carries. `keyless`: there is no administrator's key, and it carries none, or there are no keys at all. */
-type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type: 'client'; readonly name: string };
+type KeyOwner =
+  | { readonly type: 'administrator' | 'keyless' }
+  | ({ readonly type: 'client' } & Pick<KeyedClient, 'name' | 'expiresAtMs'>);
 
 /** The owner of a request's key; `undefined` if the key is missing or wrong. */
 type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
@@ -35,9 +44,12 @@ export const keyCheck = ({ apiKey, clients }: KeySettings): KeyCheck => {
   if (!apiKey && !clients) return () => keyless;
   const isAdministrators = apiKey ? sameKey(apiKey) : () => false;
   const byDigest = new Map(
-    clients?.map(({ name, keyHash }) => [
+    clients?.map(({ name, keyHash, expiresAtMs }) => [
       keyHash,
-      { digest: Buffer.from(keyHash, 'hex'), owner: { type: 'client', name } as const },
+      {
+        digest: Buffer.from(keyHash, 'hex'),
+        owner: { type: 'client', name, ...(expiresAtMs !== undefined && { expiresAtMs }) } as const,
+      },
     ]),
   );
   const ownerOf = (given: string | undefined): KeyOwner | undefined => {

@@ -12,6 +12,25 @@ const config = {
   Providers: [{ name: 'demo', baseUrl: 'http://demo.invalid/v1', apiKey: '', models: ['echo'] }],
 };
 
+test('F11 client add --expires takes a date or a span; what is neither is a fault', async (t) => {
+  const { home, ask } = await commandRig(t, config);
+  const dated = await ask(['client', 'add', 'a', '--expires', '2020-01-31']);
+  const spanned = await ask(['client', 'add', 'b', '--expires', '2d']);
+  const wrong = await ask(['client', 'add', 'c', '--expires', 'soon']);
+  const listed = await ask(['client', 'list']);
+  const parsed = parseConfig(await readFile(join(home, 'config.json'), 'utf8'));
+  const clients = 'source' in parsed && Array.isArray(parsed.source.CLIENTS) ? parsed.source.CLIENTS : [];
+
+  t.deepEqual([dated.code, spanned.code], [0, 0], dated.err + spanned.err);
+  t.is(clients[0]?.expires, '2020-01-31');
+  const inDays = (Date.parse(String(clients[1]?.expires)) - Date.now()) / 86_400_000;
+  t.true(inDays > 1.9 && inDays <= 2, String(clients[1]?.expires));
+  t.is(wrong.code, 1);
+  t.regex(wrong.err, /CLIENTS\[2\]\.expires must be a date/);
+  t.regex(listed.out, /a {2}all models, EXPIRED 2020-01-31T00:00:00/);
+  t.regex(listed.out, /b {2}all models, expires /);
+});
+
 test('client add, list, revoke: the key is shown once, and a running service takes both changes up', async (t) => {
   const { home, ask, run, begin } = await commandRig(t, config);
   const service = begin(['start']);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import test from 'ava';
 import { trustedProxies } from '../../../engine/http/access/access.ts';
 import { type AccessRules, admission } from '../../../engine/http/admission.ts';
@@ -63,4 +64,37 @@ test('S4 a refusal without APIKEY says why, and what to do', (t) => {
     const refused = admit(caller, doors.administrator);
     t.regex('fault' in refused ? refused.fault.message : '', reason);
   }
+});
+
+test('F11 the key of a client ends at its time, with a 401 that says so; that of the administrator never', (t) => {
+  let now = 999;
+  const { admit } = admission({
+    apiKey: 'admin',
+    clients: [
+      { name: 'team-a', keyHash: hash('sha256', 'short', 'hex'), expiresAtMs: 1_000 },
+      { name: 'team-b', keyHash: hash('sha256', 'long', 'hex') },
+    ],
+    guard: { host: '127.0.0.1', allowedHosts },
+    proxies: trustedProxies([]),
+    nowMs: () => now,
+  });
+  const statuses = () =>
+    ['admin', 'short', 'long'].map((key) =>
+      statusIn(
+        admit(
+          { headers: ['host', '127.0.0.1', 'x-api-key', key], remoteAddress: '127.0.0.1', proxiedAddress: () => '' },
+          doors.clients,
+        ),
+        'clients',
+      ),
+    );
+  t.deepEqual(statuses(), [200, 200, 200]);
+  now = 1_000;
+  t.deepEqual(statuses(), [200, 401, 200]);
+  const refused = admit(
+    { headers: ['host', '127.0.0.1', 'x-api-key', 'short'], remoteAddress: '127.0.0.1', proxiedAddress: () => '' },
+    doors.clients,
+  );
+  t.true('fault' in refused && refused.keyRefusal === 'expired_key');
+  t.regex('fault' in refused ? refused.fault.message : '', /client team-a expired at 1970-01-01T00:00:01/);
 });

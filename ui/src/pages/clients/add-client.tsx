@@ -149,14 +149,20 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
   );
 };
 
-const titles = { models: 'Models', routes: 'Routes', limits: 'At most', tokens: 'Budget in tokens' };
+const titles = {
+  models: 'Models',
+  routes: 'Routes',
+  limits: 'At most',
+  tokens: 'Budget in tokens',
+  expires: 'Expires',
+};
 
 /** The schema of a client without what the form above has; the budget in tokens is beside the limits. */
 const limitsOf = ({ properties }: JsonObject): JsonObject | undefined => {
   const list = isJsonObject(properties) ? properties.CLIENTS : undefined;
   const client = isJsonObject(list) && isJsonObject(list.items) ? list.items.properties : undefined;
   if (!isJsonObject(client)) return undefined;
-  const { models, routes, limits, budget } = client;
+  const { models, routes, limits, budget, expires } = client;
   const tokens = isJsonObject(budget) && isJsonObject(budget.properties) ? budget.properties.tokens : undefined;
-  return { type: 'object', additionalProperties: false, properties: { limits, tokens, models, routes } };
+  return { type: 'object', additionalProperties: false, properties: { limits, tokens, models, routes, expires } };
 };

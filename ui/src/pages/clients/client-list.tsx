@@ -146,11 +146,12 @@ const limitTitles = {
   streams: 'answers at a time',
 } as const satisfies Record<Client['limits'][number]['limit'], string>;
 
-const limitsText = ({ limits, models, routes }: Client): string =>
+const limitsText = ({ limits, models, routes, expires, isExpired }: Client): string =>
   [
     ...limits.map(({ limit, most, remaining }) => `${count(remaining)} of ${count(most)} ${limitTitles[limit]} left`),
     ...(models ? [`models ${models.join(' ')}`] : []),
     ...(routes ? [`routes ${routes.join(' ')}`] : []),
+    ...(expires === undefined ? [] : [`${isExpired ? 'expired' : 'expires'} ${dayAndTime(Date.parse(expires))}`]),
   ].join('; ') || 'none';
 
 /** Whether the user confirmed and it worked. */
