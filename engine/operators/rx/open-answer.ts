@@ -1,4 +1,4 @@
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, type Subscriber, Subscription } from 'rxjs';
 import { isJsonSpace, openBrace, openBracket } from '../../model/json/json.ts';
 import { joinBytes } from './stages.ts';
 
@@ -15,7 +15,8 @@ const maxUndecidedBytes = 64 * 1024;
 /**
  * Reads the first bytes of an answer, which tell whether it is a stream of records or one JSON body: some servers and proxies label it
  * wrongly. `labelled`: what its label says, which decides about other bytes. Emits once. Drops a byte order mark, which clients may not
- * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that passes through.
+ * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that passes through. The
+ * body must be subscribed to at once.
  */
 export const openAnswer = (body: Observable<Uint8Array>, labelled: boolean): Observable<OpenedAnswer> =>
   new Observable((subscriber) => new Opening(subscriber, labelled).read(body));
@@ -28,6 +29,8 @@ class Opening {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isOpen = false;
+  /** The answer's bytes; what reads the body ends it. */
+  readonly #reading = new Subscription();
   #reader: Subscriber<Uint8Array> | undefined;
   #over: 'no' | 'complete' | { readonly error: unknown } = 'no';
 
@@ -37,15 +40,19 @@ class Opening {
   }
 
   read(body: Observable<Uint8Array>): () => void {
-    const reading = body.subscribe({
-      next: (chunk) => {
-        if (this.#reader) this.#reader.next(chunk);
-        else this.#take(chunk);
-      },
-      error: (error: unknown) => this.#end({ error }),
-      complete: () => this.#end('complete'),
-    });
-    return () => reading.unsubscribe();
+    this.#reading.add(
+      body.subscribe({
+        next: (chunk) => {
+          if (this.#reader) this.#reader.next(chunk);
+          else this.#take(chunk);
+        },
+        error: (error: unknown) => this.#end({ error }),
+        complete: () => this.#end('complete'),
+      }),
+    );
+    return () => {
+      if (!this.#reader) this.#reading.unsubscribe();
+    };
   }
 
   #take(chunk: Uint8Array): void {
@@ -74,9 +81,10 @@ class Opening {
       this.#reader = reader;
       if (held.length > 0) reader.next(held);
       if (this.#over !== 'no') this.#finish(reader, this.#over);
-      return () => this.#subscriber.complete();
+      return this.#reading;
     });
     this.#subscriber.next({ streamed, body });
+    this.#subscriber.complete();
   }
 
   #end(over: 'complete' | { readonly error: unknown }): void {
