@@ -633,7 +633,11 @@ test('the built interface is served: types, caching, compression, a strict polic
   });
   t.is((await ask('/ui/assets/plain.css')).headers['cache-control'], 'no-cache');
   const moved = await ask('/ui/');
-  t.deepEqual([moved.status, moved.headers.location], [308, '/ui']);
+  t.deepEqual(
+    [moved.status, moved.headers.location],
+    [308, '../ui'],
+    'relative, so that it holds below a path of a proxy',
+  );
   for (const path of ['notes.secret', 'none.js', '..%2Findex.html', '..%2Fsecret.html', '../secret.html', '']) {
     t.is((await ask(`/ui/assets/${path}`, { 'x-api-key': key })).status, 404, path);
   }
