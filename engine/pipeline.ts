@@ -32,6 +32,7 @@ import {
   observeReply,
   renderFaults,
   sendReply,
+  showCost,
   showLimits,
   writeReply,
 } from './operators/write-reply.ts';
@@ -45,8 +46,13 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
   const deliver = stages(
     keepAlive(gateway.keepAliveMs), // keep-alives while the upstream is silent
     renderFaults(gateway.config), // any fault → the client's own error format
-    showLimits(), // a client's own limits, if it has any
-    observeReply(), // first byte, end and status
+    {
+      group: [
+        showLimits(), // a client's own limits, if it has any
+        showCost(), // the price, if it is asked for
+        observeReply(), // first byte, end and status
+      ],
+    },
   );
   return (exchange) => deliver(exchange)(answer(new Known(exchange)));
 };

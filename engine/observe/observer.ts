@@ -12,6 +12,8 @@ import type { FormatReason } from '../model/transformer.ts';
  * order; a retry or fallback repeats those from `routed` or `reconciled` on.
  */
 export interface Observer {
+  /** What the counted tokens cost, in nano-dollars; absent: unknown. */
+  readonly cost?: number | undefined;
   /** The client's body is decoded. */
   readonly decoded: (decoded: { readonly request: ModelRequest }) => void;
   /** The destination is chosen. */

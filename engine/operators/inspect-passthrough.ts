@@ -64,6 +64,11 @@ const inspectStream =
       }
       return { type: 'data', data: passing };
     };
+    let isCounted = false;
+    const count = (): void => {
+      if (!isCounted) observer.counted(start.passed ? records.usage : {});
+      isCounted = true;
+    };
     return {
       next(chunk) {
         nameStep(relayStep);
@@ -76,6 +81,8 @@ const inspectStream =
         nameStep(relayStep);
         const part = pass(records.close());
         reasoning?.complete();
+        // Before the answer's end goes out, which may say what it cost.
+        count();
         return part;
       },
       failed: (error) => pass(records.close(error)),
@@ -83,7 +90,7 @@ const inspectStream =
         ending.finalize();
         records.release();
         reasoning?.finalize();
-        observer.counted(start.passed ? records.usage : {});
+        count();
       },
     };
   };

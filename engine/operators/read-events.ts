@@ -47,6 +47,11 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
     for (const event of batch ?? []) usage = readUsage(event, usage);
     return batch;
   };
+  let isCounted = false;
+  const count = (): void => {
+    if (!isCounted) observer.counted(usage);
+    isCounted = true;
+  };
   return {
     next(chunk) {
       nameStep(name);
@@ -57,11 +62,16 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
       nameStep(name);
       return read(reading.end?.());
     },
-    ending: () => reading.ending?.()?.pipe(tap((batch) => read(batch))),
+    ending() {
+      const ending = reading.ending?.();
+      // Before the answer's end goes out, which may say what it cost.
+      if (!ending) count();
+      return ending?.pipe(tap({ next: (batch) => void read(batch), complete: count }));
+    },
     failed: (error) => read(reading.failed?.(error)),
     finalize() {
       reading.finalize?.();
-      observer.counted(usage);
+      count();
     },
   };
 };

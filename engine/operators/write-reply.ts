@@ -22,6 +22,7 @@ import { foldReply, isFault } from '../model/reply.ts';
 import { clientGone } from '../model/status.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
 import { shorten } from '../observe/log/mask-text.ts';
+import { nanoPerUsd } from '../routing/catalogue/catalogue.ts';
 import { nextStep } from '../runtime/loop-watch.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import { HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
@@ -147,6 +148,32 @@ export const showLimits =
           },
         }
       : unchanged;
+
+/** Header that asks for the price of the answer, and says it. */
+const costHeader = 'x-junctor-cost';
+
+/**
+ * Says what an answer costs in USD, if the client asks: in a header of a whole one; in a comment after the last record of a stream,
+ * whose headers are sent before the price is known.
+ */
+export const showCost =
+  (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
+  ({ incoming, observer }) => {
+    if (incoming.header(costHeader) !== '1') return unchanged;
+    let isStream = false;
+    return {
+      next(part) {
+        if (part.type === 'head') isStream = part.status === 200;
+        if (part.type !== 'whole' || part.status !== 200) return part;
+        return { ...part, headers: { ...part.headers, [costHeader]: usdOf(observer.cost) } };
+      },
+      end: () => (isStream ? { type: 'data', data: `: ${costHeader}: ${usdOf(observer.cost)}\n\n` } : undefined),
+    };
+  };
+
+/** A decimal number without an exponent. */
+const usdOf = (nano: number | undefined): string =>
+  nano === undefined ? 'unknown' : (nano / nanoPerUsd).toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
 
 const unchanged: Handlers<ReplyPart, ReplyPart> = { next: (part) => part };
 
