@@ -51,6 +51,14 @@ export const createProgram = (run: RunCommand): Command => {
     .addOption(asJson())
     .action((options) => run(async (cli) => (await import('./status.ts')).status(cli, options)));
 
+  program
+    .command('logs')
+    .description('print the end of the application log')
+    .option('-f, --follow', 'and what is added to it, until a signal')
+    .option('-r, --requests', 'of the server log instead, which has the requests')
+    .option('-n, --lines <number>', 'lines to begin with', '50')
+    .action((options) => run(async (cli) => (await import('./logs.ts')).printLogs(cli, options)));
+
   const service = program
     .command('service')
     .description("run the service by the system's service manager, for one user");
@@ -155,6 +163,23 @@ export const createProgram = (run: RunCommand): Command => {
     .addOption(folders())
     .action((file, options) =>
       run(async (cli) => (await import('./capture-commands.ts')).replayCapture(cli, file, options)),
+    );
+
+  const preset = program.command('preset').description('presets as files that can be passed on');
+  preset
+    .command('export')
+    .description('write a preset to one file; keys that it spells out stay behind')
+    .argument('<name>')
+    .argument('<file>')
+    .action((name, file) => run(async (cli) => (await import('./preset-commands.ts')).exportPreset(cli, name, file)));
+  preset
+    .command('import')
+    .description('add a preset from such a file')
+    .argument('<file>')
+    .option('--name <name>', 'in place of the one in the file')
+    .option('--replace', 'replace a preset of this name')
+    .action((file, options) =>
+      run(async (cli) => (await import('./preset-commands.ts')).importPreset(cli, file, options)),
     );
 
   const client = program.command('client').description('clients with keys of their own');

@@ -37,7 +37,21 @@ export const startService = async (
 /** What a user may expect of this start that it doesn't do. */
 const startNotices = ({ env, home }: Cli): readonly string[] => {
   const former = formerNotice(env, home);
-  return former === undefined ? [] : [`note: ${former}`];
+  const { PORT: port } = env;
+  const isIgnored = port && !env.JUNCTOR_PORT && !refersToPort(configFile(home, env));
+  return [
+    ...(former === undefined ? [] : [`note: ${former}`]),
+    ...(isIgnored ? [`warning: the variable PORT=${port} is ignored: JUNCTOR_PORT=${port} sets the port`] : []),
+  ];
+};
+
+/** Whether a configuration takes its port, or anything else, from the variable `PORT`. */
+const refersToPort = (file: string): boolean => {
+  try {
+    return /\$(?:PORT\b|\{PORT\})/.test(readFileSync(file, 'utf8'));
+  } catch {
+    return false;
+  }
 };
 
 /** Margin on top of the configured times, in milliseconds. */

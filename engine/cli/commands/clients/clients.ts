@@ -5,10 +5,23 @@ import { codex } from './codex.ts';
 import { copilot } from './copilot.ts';
 import { cline, zed } from './editors.ts';
 import { opencode } from './opencode.ts';
+import { kimi, qwen } from './qwen-kimi.ts';
 import { anthropic, openai } from './sdks.ts';
 
 /** All known clients. */
-export const clients: readonly Client[] = [claudeCode, codex, opencode, copilot, aider, cline, zed, openai, anthropic];
+export const clients: readonly Client[] = [
+  claudeCode,
+  codex,
+  opencode,
+  copilot,
+  qwen,
+  kimi,
+  aider,
+  cline,
+  zed,
+  openai,
+  anthropic,
+];
 
 /** Clients whose variables are set for an unknown program; variables it doesn't read are harmless. */
 export const plainClients: readonly Client[] = [openai, anthropic];

@@ -14,9 +14,21 @@ const model = ({ title, context, maxOutput }: OfferedModel) => ({
   }),
 });
 
+/** The name of the route for small tasks, if there is one: its alias. */
+const backgroundName = 'junctor-background';
+
+/** Each model once: the gateway's own choice, the route for small tasks, destinations by their whole names, and pools. */
+const eachOnce = (models: readonly OfferedModel[]): readonly OfferedModel[] => {
+  const isWhole = ({ name }: OfferedModel): boolean => name.includes(',');
+  const listed = new Set(models.filter(isWhole).map(({ name }) => name.slice(name.indexOf(',') + 1)));
+  const isOther = ({ name }: OfferedModel): boolean => !name.startsWith('junctor-') && !listed.has(name);
+  const first = models.filter(({ name }) => name === routedName || name === backgroundName);
+  return [...first, ...models.filter((one) => !first.includes(one) && (isWhole(one) || isOther(one)))];
+};
+
 const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
   model: `junctor/${routedName}`,
-  small_model: `junctor/${routedName}`,
+  small_model: `junctor/${models.some(({ name }) => name === backgroundName) ? backgroundName : routedName}`,
   // An agent or a command of the user's may name a model of another provider: it fails instead of going there.
   enabled_providers: ['junctor'],
   provider: {
@@ -24,7 +36,11 @@ const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
       npm: '@ai-sdk/openai-compatible',
       name: 'Junctor',
       options: { baseURL: `${baseUrl}/v1`, apiKey, timeout: 600_000 },
-      models: Object.fromEntries(models.slice(0, mostModels).map((one) => [one.name, model(one)])),
+      models: Object.fromEntries(
+        eachOnce(models)
+          .slice(0, mostModels)
+          .map((one) => [one.name, model(one)]),
+      ),
     },
   },
 });
