@@ -1,6 +1,7 @@
 import { of } from 'rxjs';
 import Type from 'typebox';
 import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
+import type { WholeReply } from '../engine/http/endpoint.ts';
 import { jsonReply, openEndpoint, ServiceFault } from './endpoint.ts';
 
 /** Whether the service accepts requests. */
@@ -13,18 +14,28 @@ export interface Health {
 /**
  * Health endpoints. `GET /health` and `/health/ready`: 200 while requests are served, else 503. `GET /health/live`: always 200,
  * so that a draining process isn't restarted. Balancers may ask these by any `Host`. `GET /`: clients check there that a service
- * exists before they start. None calls an upstream or reveals anything else, so they need no key.
+ * exists before they start; browsers are led to the web interface. None calls an upstream or reveals anything else, so they need no key.
  */
 export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] => {
   const ready = { ...openEndpoint(() => of(readyReply(health()))), anyHost: true };
   const live = { ...openEndpoint(() => of(jsonReply({ status: 'ok' }))), anyHost: true };
-  const root = openEndpoint(() => of(jsonReply({ service: 'junctor' })));
+  const root = openEndpoint(({ headers }) =>
+    of(/\btext\/html\b/i.test(headers.accept ?? '') ? toInterface : jsonReply({ service: 'junctor' })),
+  );
   return [
     { method: 'GET', path: '/health', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/ready', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/live', endpoint: live, doc: liveDoc },
     { method: 'GET', path: '/', endpoint: root, doc: rootDoc },
   ];
+};
+
+/** Relative, since a proxy may serve the gateway below a path of its own. */
+const toInterface: WholeReply = {
+  type: 'whole',
+  status: 307,
+  headers: { location: 'ui', 'cache-control': 'no-store', vary: 'accept' },
+  body: '',
 };
 
 const readyReply = ({ draining, hasStaleModules }: Health) =>
@@ -61,6 +72,7 @@ const rootDoc: OperationDoc = {
   group: 'management',
   answers: {
     200: { says: 'The service is here.', content: { 'application/json': Type.Object({ service: Type.String() }) } },
+    307: { says: 'For browsers, which ask for `text/html`: the web interface.' },
   },
   fault: ServiceFault,
 };

@@ -11,12 +11,9 @@ import {
   poolDestination,
   providersOf,
 } from '../config/sections/destination.ts';
-import type { ClientModel } from '../model/models/model-catalog.ts';
+import { type ClientModel, gatewayOwner as gateway } from '../model/models/model-catalog.ts';
 import type { ModelFacts } from '../model/models/model-facts.ts';
 import { commonFacts } from './catalogue/known-model.ts';
-
-/** The owner of names that the gateway's own rules resolve. */
-const gateway = 'junctor';
 
 /** Options for the names of a client. */
 interface NamesOptions {

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts';
+import { isLoopback } from '../config/sections/service-settings.ts';
 import type { HttpServerFacts } from '../http/choose-server.ts';
+import { type ListenAddress, outerUrlOf } from './workers/listen-address.ts';
 
 /** Facts for the start-up banner. */
 interface BannerFacts {
@@ -11,10 +13,12 @@ interface BannerFacts {
   /** Only the built-in demo provider is configured, and there is no file. */
   readonly demo: boolean;
   readonly http: HttpServerFacts;
+  /** Where it listens. */
+  readonly place: ListenAddress;
 }
 
 /** Start-up banner: addresses, configuration file, providers, and a command to try. */
-export const banner = ({ baseUrl, config, file, demo, http }: BannerFacts): string => {
+export const banner = ({ baseUrl, config, file, demo, http, place }: BannerFacts): string => {
   const providers = config.providers.map(({ name, models }) => `${name} (${models.join(', ')})`);
   const body = { model: 'any', max_tokens: 256, stream: true, messages: [{ role: 'user', content: 'Hello!' }] };
   const command = [
@@ -25,6 +29,9 @@ export const banner = ({ baseUrl, config, file, demo, http }: BannerFacts): stri
   ];
   return [
     `Junctor listens on ${baseUrl}`,
+    ...(place.addresses.every(isLoopback)
+      ? []
+      : [`  other machines ${outerUrlOf(place)} (by other host names: list them in ALLOWED_HOSTS)`]),
     `  web interface  ${baseUrl}/ui`,
     `  configuration  ${file}${demo ? ' (not there yet: add a provider in the web interface, or write the file)' : ''}`,
     `  providers      ${providers.join('; ') || 'none'}`,

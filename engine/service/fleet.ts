@@ -10,7 +10,7 @@ import { Hub } from '../hub/hub.ts';
 import { RedisStore, type StoreChange } from '../hub/redis-store.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import { errorCode } from '../model/fault.ts';
-import { type JsonObject, parseJson } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { version } from '../paths.ts';
@@ -184,6 +184,15 @@ const sayChanges = (say: (line: string) => void) => {
   };
 };
 
+/** The digest of what members must agree on: where each one listens, and at which address it is reached, is its own. */
+export const configDigest = ({ PORT: _, HOST: __, FLEET, ...shared }: JsonObject): string => {
+  const { address: ___, ...fleet } = isJsonObject(FLEET) ? FLEET : {};
+  return createHash('sha256')
+    .update(JSON.stringify([shared, fleet]))
+    .digest('hex')
+    .slice(0, 12);
+};
+
 /** The digest of a configuration's source, and the time of its last change. The source is a new object after each change. */
 const digestOver = (nowMs: () => number) => {
   let last: JsonObject | undefined;
@@ -191,7 +200,7 @@ const digestOver = (nowMs: () => number) => {
   let sinceMs = nowMs();
   return (source: JsonObject): Pick<About, 'config' | 'configSeconds'> => {
     if (source !== last) {
-      const next = createHash('sha256').update(JSON.stringify(source)).digest('hex').slice(0, 12);
+      const next = configDigest(source);
       if (next !== config) sinceMs = nowMs();
       [last, config] = [source, next];
     }

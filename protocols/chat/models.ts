@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import {
   type ClientModel,
   type ClientModels,
+  describeModel,
   noVendorModels,
   type VendorModels,
 } from '../../engine/model/models/model-catalog.ts';
@@ -19,12 +20,13 @@ export const chatModelList: VendorModels = {
     models.matches(body) ? { models: body.data.flatMap((row) => readListedModel(row) ?? []) } : noVendorModels(),
 };
 
-const encodeModel = ({ id, owner, facts }: ClientModel, createdAtMs: number): JsonObject => ({
-  id,
+const encodeModel = (model: ClientModel, createdAtMs: number): JsonObject => ({
+  id: model.id,
   object: 'model',
   created: Math.floor(createdAtMs / 1000),
-  owned_by: owner,
-  ...encodeFacts(facts),
+  owned_by: model.owner,
+  description: describeModel(model),
+  ...encodeFacts(model.facts),
 });
 
 /** Members that other vendors' clients read. Source: OpenRouter API reference, "List available models". */

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import {
   type ClientModel,
   type ClientModels,
+  describeModel,
   noVendorModels,
   type VendorModels,
 } from '../../engine/model/models/model-catalog.ts';
@@ -38,13 +39,14 @@ export const messagesModelList: VendorModels = {
 const usualPage = 20;
 const largestPage = 1_000;
 
-const encodeModel = ({ id, title, facts }: ClientModel, createdAtMs: number): JsonObject => ({
+const encodeModel = (model: ClientModel, createdAtMs: number): JsonObject => ({
   type: 'model',
-  id,
-  display_name: title,
+  id: model.id,
+  display_name: model.title,
+  description: describeModel(model),
   created_at: new Date(createdAtMs).toISOString(),
-  max_input_tokens: facts.maxInput ?? facts.context ?? null,
-  max_tokens: facts.maxOutput ?? null,
+  max_input_tokens: model.facts.maxInput ?? model.facts.context ?? null,
+  max_tokens: model.facts.maxOutput ?? null,
 });
 
 /**

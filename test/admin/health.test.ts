@@ -44,3 +44,18 @@ test('health answers for any host, the rest does not', async (t) => {
     await answer.body.dump();
   }
 });
+
+test('F10 GET / leads a browser to the web interface; other clients get JSON', async (t) => {
+  const { port } = await serve(
+    t,
+    healthRoutes(() => ({ draining: false })),
+  );
+  const ask = (accept: string) => request(`http://127.0.0.1:${port}/`, { headers: { accept } });
+  const browser = await ask('text/html,application/xhtml+xml,*/*;q=0.8');
+  await browser.body.dump();
+  const other = await ask('*/*');
+  t.is(browser.statusCode, 307);
+  t.is(browser.headers.location, 'ui');
+  t.is(browser.headers.vary, 'accept');
+  t.deepEqual(await other.body.json(), { service: 'junctor' });
+});

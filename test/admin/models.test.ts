@@ -57,8 +57,10 @@ test('without a version header the list comes at once, each id once', async (t) 
     data.map((row) => Object(row).id),
     ids,
   );
-  t.deepEqual(data[0], { id: 'p,m', object: 'model', created: Math.floor(startedAtMs / 1000), owned_by: 'p' });
-  t.deepEqual(data[3], { id: 'm', object: 'model', created: Math.floor(startedAtMs / 1000), owned_by: 'junctor' });
+  const created = Math.floor(startedAtMs / 1000);
+  t.deepEqual(data[0], { id: 'p,m', object: 'model', created, owned_by: 'p', description: 'From p, by Junctor' });
+  const description = 'By the rules of Junctor';
+  t.deepEqual(data[3], { id: 'm', object: 'model', created, owned_by: 'junctor', description });
 });
 
 const pages: readonly (readonly [query: string, from: number, to: number, more: boolean])[] = [
@@ -82,6 +84,7 @@ for (const [query, from, to, more] of pages) {
         type: 'model',
         id,
         display_name: titles[id],
+        description: descriptionOf(titles[id]),
         created_at: '2026-01-02T03:04:05.678Z',
         max_input_tokens: null,
         max_tokens: null,
@@ -92,6 +95,11 @@ for (const [query, from, to, more] of pages) {
     });
   });
 }
+
+const descriptionOf = (title = ''): string => {
+  const provider = /\((.)\)$/.exec(title)?.[1];
+  return provider === undefined ? 'By the rules of Junctor' : `From ${provider}, by Junctor`;
+};
 
 const titles: Readonly<Record<string, string>> = {
   'p,m': 'm (p)',

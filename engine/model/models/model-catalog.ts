@@ -33,6 +33,19 @@ export interface ClientModel {
   readonly facts: ModelFacts;
 }
 
+/** One line on a model, which clients show beside its name. */
+export const describeModel = ({ owner, facts }: ClientModel): string => {
+  const window = facts.maxInput ?? facts.context;
+  return [
+    owner === gatewayOwner ? 'By the rules of Junctor' : `From ${owner}, by Junctor`,
+    ...(window === undefined ? [] : [`${window.toLocaleString('en')} tokens of context`]),
+    ...(facts.maxOutput === undefined ? [] : [`answers of up to ${facts.maxOutput.toLocaleString('en')}`]),
+  ].join('; ');
+};
+
+/** The owner of names that the gateway's own rules resolve. */
+export const gatewayOwner = 'junctor';
+
 /** The model list in the format of one client protocol. */
 export interface ClientModels {
   /** Whether a request comes from such a client; `header` looks up headers by lower-case name. */
