@@ -1,6 +1,5 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import { isJsonSpace, openBrace, openBracket } from '../../model/json/json.ts';
-import { joinBytes } from './stages.ts';
 
 /** An answer whose first bytes are known. */
 interface OpenedAnswer {
@@ -29,6 +28,8 @@ class Opening {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isOpen = false;
+  /** Whether the reader has got what was held. */
+  #isRead = false;
   /** The answer's bytes; what reads the body ends it. */
   readonly #reading = new Subscription();
   #reader: Subscriber<Uint8Array> | undefined;
@@ -43,7 +44,7 @@ class Opening {
     this.#reading.add(
       body.subscribe({
         next: (chunk) => {
-          if (this.#reader) this.#reader.next(chunk);
+          if (this.#isRead) this.#reader?.next(chunk);
           else this.#take(chunk);
         },
         error: (error: unknown) => this.#end({ error }),
@@ -62,7 +63,9 @@ class Opening {
     }
     const { at, begins } = this.#first.take(chunk);
     if (begins === 'json') {
-      this.#held = [chunk.subarray(at)];
+      // White space passes as it came.
+      if (this.#first.hasMore) this.#held = [chunk.subarray(at)];
+      else this.#held.push(chunk);
       this.#open(false);
       return;
     }
@@ -76,21 +79,27 @@ class Opening {
   #open(streamed: boolean): void {
     this.#isOpen = true;
     const body = new Observable<Uint8Array>((reader) => {
-      const held = joinBytes(this.#held);
-      this.#held = [];
       this.#reader = reader;
-      if (held.length > 0) reader.next(held);
-      if (this.#over !== 'no') this.#finish(reader, this.#over);
+      // A stage's operator may subscribe several times at once: none of these misses the first bytes.
+      queueMicrotask(() => this.#giveHeld(reader));
       return this.#reading;
     });
     this.#subscriber.next({ streamed, body });
     this.#subscriber.complete();
   }
 
+  #giveHeld(reader: Subscriber<Uint8Array>): void {
+    const held = this.#held;
+    this.#held = [];
+    this.#isRead = true;
+    for (const chunk of held) reader.next(chunk);
+    if (this.#over !== 'no') this.#finish(reader, this.#over);
+  }
+
   #end(over: 'complete' | { readonly error: unknown }): void {
     this.#over = over;
     if (!this.#isOpen) this.#open(this.#labelled);
-    else if (this.#reader) this.#finish(this.#reader, over);
+    else if (this.#isRead && this.#reader) this.#finish(this.#reader, over);
   }
 
   #finish(reader: Subscriber<Uint8Array>, over: 'complete' | { readonly error: unknown }): void {
@@ -109,6 +118,8 @@ class FirstBytes {
   #inComment = false;
   /** The name of a field so far. */
   #name = '';
+  /** Whether a mark or a comment came before. */
+  hasMore = false;
 
   /** What the answer begins with, and where in these bytes; `undefined` while it isn't known. */
   take(chunk: Uint8Array): { readonly at: number; readonly begins: Beginning | undefined } {
@@ -131,6 +142,7 @@ class FirstBytes {
         return undefined;
       }
       if (this.#marked > 0 && this.#marked < mark.length) return 'other';
+      this.hasMore = this.#marked > 0;
       this.#marked = undefined;
     }
     if (this.#inComment) {
@@ -142,6 +154,7 @@ class FirstBytes {
       if (byte === openBrace || byte === openBracket) return 'json';
       if (byte === colon) {
         this.#inComment = true;
+        this.hasMore = true;
         return undefined;
       }
     }
