@@ -9,7 +9,10 @@ import { readPidFile } from '../service/workers/pid-file.ts';
 export const formerName = 'switchyard';
 
 /** What the variables of the former name begin with; none of them is read. */
-export const formerVariable = 'SWITCHYARD_';
+const formerVariable = 'SWITCHYARD_';
+
+/** Such a variable at the beginning of a line of variables. */
+export const formerVariableLine = /^((?:export )?)SWITCHYARD_/gm;
 
 /** In our folder: what was imported, so that nothing more is said of it. */
 export const importedMark = 'imported-from';

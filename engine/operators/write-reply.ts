@@ -173,7 +173,12 @@ export const showCost =
 
 /** A decimal number without an exponent. */
 const usdOf = (nano: number | undefined): string =>
-  nano === undefined ? 'unknown' : (nano / nanoPerUsd).toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
+  nano === undefined
+    ? 'unknown'
+    : (nano / nanoPerUsd)
+        .toFixed(9)
+        .replace(/(?<!0)0+$/, '')
+        .replace(/\.$/, '');
 
 const unchanged: Handlers<ReplyPart, ReplyPart> = { next: (part) => part };
 

@@ -89,8 +89,11 @@ test('each regular expression of the sources is in the list, and the list has no
   );
 });
 
-test('no regular expression is made from a text at run time, but for two in the web interface', (t) => {
+test('no regular expression is made from a text at run time, but for two in the web interface and two of own words', (t) => {
   t.deepEqual(made, [
+    // Of the table of words by which a vendor says that a call failed.
+    made.find((one) => one.startsWith('protocols/chat/index.ts: ')) ?? '',
+    made.find((one) => one.startsWith('protocols/chat/reply-end.ts: ')) ?? '',
     // The patterns of the service's own configuration schema.
     'ui/src/config/fields/schema-faults.ts: new RegExp(pattern, "u")',
     // A text that is searched for, with every sign escaped.

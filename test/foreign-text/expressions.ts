@@ -19,6 +19,124 @@ const many = (pump: string) => ({ pump });
 
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
+  'admin/health.ts': [foreign(/\btext\/html\b/i)],
+  'engine/cli/former-name.ts': [own(/^((?:export )?)SWITCHYARD_/gm)],
+  'engine/cli/commands/service-commands.ts': [own(/\$(?:PORT\b|\{PORT\})/)],
+  'engine/cli/commands/logs.ts': [own(/^\d{1,6}$/), own(/^.*[\\/]/)],
+  'ui/src/api/gateway-url.ts': [foreign(/\/ui\/?$/)],
+  'admin/requests/requests.ts': [foreign(/[^\w-]/g)],
+  'protocols/gemini/index.ts': [foreign(/^gemini-(?:[1-4](?!\d)|pro|ultra)/)],
+  'engine/upstream/keys/run-command.ts': [foreign(/[\r\n]/), foreign(/^[\x20-\x7e]*$/)],
+  'engine/upstream/keys/command-keys.ts': [foreign(/\s+/)],
+  'engine/operators/stage-questions.ts': [foreign(/\.$/)],
+  'engine/model/wire/readable-document.ts': [
+    foreign(
+      /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|toml|javascript|x-javascript|typescript|x-sh|sql|x-ndjson|jsonl|csv|[\w.-]{1,64}\+(?:json|xml|yaml))$)/,
+    ),
+    foreign(
+      /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|toml|ini|log|html?|css|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql)$/i,
+    ),
+  ],
+  'engine/model/upstream-error/output-refusal.ts': [
+    foreign(/(?:(?:less|lower|smaller) than|below) [`'"]?(\d{1,12})|\b(\d{1,12}) \(exclusive/gi),
+    foreign(
+      /max_(?:completion_|output_|new_)?tokens|maxOutputTokens|max tokens|maximum tokens|output tokens|completion tokens|in the (?:completion|output)|for the completion|max_seq_len/i,
+    ),
+    foreign(
+      /context|max_model_len|max_seq_len|max_total_tokens|\bin total\b|total (?:of|number|token)|inputs?[`'"]? tokens \+|prompt length/i,
+    ),
+    foreign(/max_tokens[`'"]? must be (?:less|lower|at most|<=|between)/i),
+    foreign(/(\d{1,12}) (?:tokens )?(?:in|from|of) (?:the |your )?(?:input|messages|prompt|text input)/i),
+    foreign(/(\d{1,12}) [`'"]?(?:input|inputs|prompt)[`'"]? tokens/i),
+    foreign(/(\d{1,12}) of text input/i),
+    foreign(/(?:prompt|input|inputs) (?:length|tokens?|token count)?[^\d.;]{0,24}\(?(\d{1,12})/i),
+    foreign(/(\d{1,12}) \+ \d{1,12} > \d{1,12}/),
+    foreign(/(\d),(?=\d{3}(?!\d))/g),
+    foreign(/at least \d{1,12} input/i),
+    foreign(/(?<![\w.-])\d{1,12}(?![\w-]|\.\d)/g),
+  ],
+  'engine/model/upstream-error/lessons-in.ts': [
+    foreign(/between (-?\d{1,9}(?:\.\d{1,9})?) and (-?\d{1,9}(?:\.\d{1,9})?)/i),
+    foreign(
+      /(?:range|in|within|from)[^\d([-]{0,16}[([]?(-?\d{1,9}(?:\.\d{1,9})?)(?:, ?| to | ?- ?)(-?\d{1,9}(?:\.\d{1,9})?)/i,
+    ),
+    foreign(
+      /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
+    ),
+    foreign(/(?:greater than or equal to|at least|>=) (-?\d{1,9}(?:\.\d{1,9})?)/i),
+    foreign(/\brequired\b|\bmissing\b|must be (?:provided|specified|set|present)/i),
+    foreign(/\bbeta\b/i),
+    foreign(/\w-beta\b|beta (?:flag|header|feature)/i),
+    foreign(/\b(?:use|replaced (?:by|with)|in favor of) (?:the )?[`'"]?(\w{3,40})\b/gi),
+    foreign(
+      /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i,
+    ),
+    foreign(
+      /\bboth\b|together|mutually exclusive|only one|one of (?:them|these)|simultaneous|at the same time|combin|either/i,
+    ),
+    foreign(
+      /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options)\b|must be one of|should be one of|expected one of|one of:|input should be|supported values|only supports?\b/i,
+    ),
+    foreign(/\b(?:arguments|parameters|fields|keys|properties|inputs|members|options)\b/i),
+    foreign(/;\s|\n/),
+    foreign(/default/i),
+    foreign(/[a-z]{3,12}/g),
+    foreign(/[A-Za-z_](?:[\w-]|[.[]?\d{1,4}\]?(?=[.:`'"\s]|$)|\.(?=[A-Za-z_]))*/g),
+    foreign(/[`'"[(]$/),
+    foreign(/\w, $/),
+    foreign(/(?:parameters?|fields?|arguments?|supplied|propert(?:y|ies)|keys?|options?|members?):? $/i),
+    foreign(/^[`'"]? (?:parameter|field|argument|option|property|key|is not supported|is unsupported)/i),
+    foreign(/^:/),
+    foreign(/^(?:body|query|request|root|\$)\./),
+    foreign(/[.[]\d{1,4}\]?/g),
+  ],
+  'engine/features/history/stand-ins.ts': [foreign(/arguments|input_json/)],
+  'engine/features/history/compare-replies.ts': [
+    foreign(/\r?\n\r?\n/),
+    foreign(/\r?\n/),
+    foreign(/(?:^|_)id$/),
+    foreign(/^(?:created|created_at|completed_at)$/),
+    foreign(/_tokens$/),
+  ],
+  'engine/features/history/capture-file.ts': [
+    foreign(
+      /^(?:content-|accept|user-agent|retry-after|x-junctor-(?:loss|replay)|x-should-retry|cache-control)|-(?:version|beta)$/,
+    ),
+    foreign(/\?.*$/s),
+  ],
+  'engine/endpoints/explain.ts': [foreign(/\.$/)],
+  'engine/config/sections/router.ts': [foreign(/\W/)],
+  'engine/config/read.ts': [foreign(/^~(?=[/\\]|$)/)],
+  'engine/config/custom/load-module.ts': [
+    foreign(/(?<=[\s(])((?:file:)?\/[^\s?()]*)(\?junctor-load=\d+)?:(\d{1,9}):(\d{1,9})/g),
+    foreign(/(['"`])((?:\.{1,2}\/|\/|file:)[^'"`\n]{1,1000})\1/g),
+  ],
+  'engine/config/custom/answers.ts': [foreign(/[[{]/)],
+  'engine/cli/machine/windows-command.ts': [
+    own(/\.(?:cmd|bat)$/i),
+    own(/[\0\r\n]/),
+    own(/[/\\:]/),
+
+    own(/[()\][%!^"`<>&|;, *?]/g),
+  ],
+  'engine/cli/machine/version-managers.ts': [
+    own(/\/\.?nvm\/versions\/node\/|\/nvm\/v?\d/),
+    own(/\/\.?fnm\/node-versions\/|\/fnm_multishells\//),
+    own(/\/mise\/installs\//),
+    own(/\/\.?asdf\/installs\//),
+    own(/\/\.?volta\/tools\/image\//),
+    own(/\/\.?nodenv\/versions\//),
+    own(/\/n\/versions\/node\//),
+    own(/\/Cellar\/node(?:@\d+)?\//),
+  ],
+  'engine/cli/health.js': [foreign(/^~(?=[/\\]|$)/)],
+  'engine/cli/commands/import/router-module.ts': [own(/^~(?=\/)/)],
+  'engine/cli/commands/import/import-folder.ts': [
+    own(/^~(?=\/|$)/),
+    own(/^usage\/hours\/[^/]+\.jsonl$/),
+    own(/^presets[\\/].*\.json$/),
+  ],
+  'engine/cli/commands/capture-commands.ts': [own(/\p{C}/gu)],
   'admin/config/config.ts': [foreign(/^W\//)],
   'admin/endpoint.ts': [foreign(/^\d{1,16}$/, many('0'))],
   'admin/requests/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
@@ -26,7 +144,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/content-coding.ts': [foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a')],
   'admin/ui-files.ts': [own(/-[\w-]{8}\.\w+$/), own(/^text|json|svg|wasm|x-icon/)],
-  'engine/cli/commands/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
+  'engine/cli/commands/env-commands.ts': [
+    own(/\.(?:exe|cmd|bat|ps1)$/i),
+    own(/^[1-9]\d{0,9}$/),
+
+    own(/[\\']/g),
+  ],
   'engine/cli/commands/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/machine/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
@@ -50,6 +173,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
   ],
   'engine/config/sections/clients.ts': [
+    foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/),
+    foreign(/^(\d{1,6})(m|h|d|w)$/),
     foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
     foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
@@ -57,8 +182,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/sections/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
+    foreign(/^(?:junctor|switchyard|@switchyard\/gateway)\/transformer$/),
     own(/[?&]junctor-load=(\d+)/),
-    own(/^junctor\/transformer$/),
+
     own(/^(?:rxjs|typebox)(?:\/|$)/),
     own(/^(?:\.{0,2}\/|file:)/),
     own(/\.([cm]?)js$/),
@@ -102,6 +228,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     ),
   ],
   'engine/config/sections/service-settings.ts': [
+    foreign(/[/\s]|^[^:]+:\d+$/),
     foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),
     foreign(/^\[(.*)\]$/),
     foreign(/[.[]/),
@@ -118,6 +245,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\/v\d[^/]*(?=\/)/, '/v0', many('0'), '😀'),
   ],
   'engine/http/access/access.ts': [
+    foreign(/\/$/),
     foreign(/^bearer +(.*)$/is, 'bearer', many(' '), 'a', '😀'),
     foreign(/^(https?):\/\/([^/]+)$/i, 'https://', many('a'), '😀'),
   ],
@@ -142,7 +270,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
-  'engine/observe/log/log-policy.ts': [own(/^junctor-\d{14}\.log$/)],
+  'engine/observe/log/log-policy.ts': [foreign(/^[a-z]+-\d{14}\.log$/), own(/^junctor-\d{14}\.log$/)],
   'engine/observe/log/mask-text.ts': [
     own(/%[\dA-F]{2}/g),
     own(/={1,2}$/),
@@ -174,7 +302,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/tokens?$|^(?:key|auth|sig)$/),
     foreign(/[^a-z0-9]/g),
   ],
-  'engine/observe/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
+  'engine/observe/log/record-writer.ts': [foreign(/^[ !#-[\]-~]*$/), foreign(/^req_[0-9a-f]{24}$/)],
   'engine/routing/rules/request-facts.ts': [foreign(/^\/preset\/[^/]*/, '/preset/', many('a'))],
   'engine/model/wire/client-paths.ts': [
     foreign(/\[\d+\]/g),
@@ -223,13 +351,23 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/models/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
   'engine/model/rate-limit.ts': [
+    foreign(
+      /^[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7}(?:, ?[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7})*$/,
+    ),
     foreign(/^-?\d+(?:\.\d+)?$/, many('1'), '-'),
     foreign(/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/, many('1s'), '-'),
     foreign(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/, '2026-01-01T00:00:00.', many('1')),
     foreign(/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/),
   ],
-  'engine/model/record-losses.ts': [foreign(/^[a-z_]{1,64}$/, many('a'))],
+  'engine/model/record-losses.ts': [foreign(/\.tools\[\d+\]$/), foreign(/^[a-z_]{1,64}$/, many('a'))],
   'engine/model/wire/sse.ts': [
+    foreign(/^(?:id|retry|event)(?::|$)/),
+    foreign(/^\s{0,9}[{[]/),
+    foreign(/^[\s"}\]]/),
+    foreign(/^[\s,]{0,99}[{[]/),
+    foreign(/[\p{L}\d]/u),
+    foreign(/(?:^|[\r\n])(?!data|event|id|retry|[:\r\n]|$)/),
+    foreign(/\S/),
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
   ],
@@ -275,8 +413,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/),
   ],
   'engine/features/usage/report.ts': [
+    foreign(/^(\d{1,5})([mhd])$/),
     foreign(/^-?\d{1,3}$/, many('1')),
-    foreign(/^(\d{1,5})([hd])$/, many('1')),
+
     foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
     foreign(/^[=+\-@\t\r\n]/),
     foreign(/[",\r\n]/, many('a')),
@@ -284,6 +423,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/operators/call-upstream.ts': [foreign(/\bhtml\b/i), foreign(/\bevent-stream\b/i), foreign(/\bjson\b/i)],
   'engine/operators/hide-credentials.ts': [foreign(/^\w+ /, many('a'))],
   'engine/operators/write-reply.ts': [
+    foreign(/(?<!0)0+$/),
+
+    foreign(/\.$/),
     foreign(/[^\x20-\x7e]/),
     foreign(/\p{Surrogate}/u),
     foreign(
@@ -352,7 +494,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{)/, many('"finish_reason": ')),
     foreign(/"(?:usage|service_tier)":/),
     foreign(/"finish_reason": ?"(?:stop|length|tool_calls)"/, many('"finish_reason": "stop')),
-    foreign(/"(?:error|network_error|base_resp|insufficient_system_resource|model_context_window_exceeded)"/),
+
     foreign(
       /"(?:(?:reasoning(?:_content|_text|_details)?|thinking)"(?!: ?(?:null|""))|function"|custom"|content"(?!: ?(?:null|"[^\s<\\\xc2\xe1-\xe3\xef])))/,
       many('"reasoning_content": '),
@@ -405,6 +547,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'protocols/messages/decode-fault.ts': [foreign(/credit balance is too low/i)],
   'protocols/messages/dialect.ts': [
+    foreign(/^claude-(?:opus|sonnet|haiku)-4[-.][1-6](?!\d)/),
     foreign(/claude|fable|mythos/),
     foreign(/^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/),
@@ -418,7 +561,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/),
   ],
-  'protocols/messages/encode-request/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
   'protocols/messages/encode-request/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'protocols/messages/index.ts': [
     foreign(/message_stop|"error"|event: ?error|"usage": ?\{/, many('event: ')),
@@ -456,6 +598,13 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^response\.(output_|refusal|function_call|custom_tool|reasoning)/),
   ],
   'protocols/responses/dialect.ts': [
+    foreign(/^gpt-5\.1(?!\d|-codex-max)/),
+    foreign(/^gpt-5\.[2-5](?!\d)/),
+    foreign(/^gpt-(?:5\.6(?!\d)|6-(?:sol|luna)|6\.1-terra)/),
+    foreign(/^gpt-(?:6-astra|6\.1-sol|6\.2-(?:astra|sol))/),
+    foreign(/^gpt-oss/),
+    foreign(/^grok-4[.-]5(?!\d)/),
+    foreign(/^grok-4[.-]6(?!\d)/),
     foreign(/^[\s\S]{0,64}$/, many('a')),
     foreign(/^(?:o\d|gpt-\d|chatgpt-|codex-)/),
     foreign(/^(?:o\d|gpt-(?:[5-9]|\d\d)|codex-)/),
@@ -512,6 +661,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:qwq|deepseek-r1)/),
   ],
   'transformers/formats/hosts.ts': [
+    foreign(/^claude-/),
+    foreign(/^gpt-/),
     foreign(/^kimi-k2/),
     foreign(/^(?:moonshot-v1|kimi-k2-(?!thinking))/),
     foreign(/^glm-[45](?:\.\d+)?(?:-|$)/, 'glm-4.', many('1'), 'v'),
@@ -522,6 +673,14 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^claude-.*4[.-]5/, 'claude-', many('4')),
   ],
   'transformers/formats/model-families.ts': [
+    foreign(/^grok-4[.-]5(?!\d)/),
+    foreign(/^grok-4[.-]6(?!\d)/),
+    foreign(/^gpt-oss/),
+    foreign(/^gemini-/),
+    foreign(/^claude-(?:(?:opus|sonnet|haiku)-4[.-][1-6]|4[.-][1-6]-(?:opus|sonnet|haiku))(?!\d)/),
+    foreign(
+      /^claude-(?:opus-4[.-][78](?!\d)|(?:opus|sonnet|haiku|fable|mythos)-5(?:[.-][125])?(?![.\d]|-\d{1,2}(?!\d)))/,
+    ),
     foreign(/^(?:qwen|qwq)/),
     foreign(/^minimax-/),
     foreign(/^(?:open-|labs-)?(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)/),

@@ -68,7 +68,13 @@ const variable = (env: Environment, name: string): string | undefined =>
  * An argument in quotes, as a program takes its command line apart: backslashes count only before a quote. Source: Microsoft, "Parsing C
  * command-line arguments".
  */
-const argument = (text: string): string => `"${text.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, '$1$1')}"`;
+const argument = (text: string): string => `"${text.split('"').map(withDoubledEnd).join('\\"')}"`;
+
+const withDoubledEnd = (part: string): string => {
+  let end = part.length;
+  while (part[end - 1] === '\\') end -= 1;
+  return part + part.slice(end);
+};
 
 /**
  * A caret before each letter that means something to `cmd.exe`, the quotes included, so that none of them opens a quotation. An

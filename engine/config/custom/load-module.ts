@@ -102,7 +102,7 @@ export const placeOf = (error: unknown): string | undefined => {
 };
 
 const maxStack = 16_384;
-const frame = new RegExp(`((?:file:)?/[^\\s?()]*)(\\?${loadMark}=\\d+)?:(\\d+):(\\d+)`, 'g');
+const frame = /(?<=[\s(])((?:file:)?\/[^\s?()]*)(\?junctor-load=\d+)?:(\d{1,9}):(\d{1,9})/g;
 
 /** Lets modules be written in TypeScript and import the gateway's own packages. */
 const hook = async (): Promise<void> => {

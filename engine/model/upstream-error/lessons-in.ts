@@ -149,9 +149,8 @@ const lessonOfValue = (text: string, { body }: TaughtCall): readonly Lesson[] =>
     if (!row.order) return [];
     const allowed = allowedIn(text, row.order);
     if (allowed.length === 0) return [];
-    const value = row.order.find((word) =>
-      new RegExp(`[\`'"]${word}[\`'"]`, 'i').test(text.slice(0, text.search(allowedList) + 1)),
-    );
+    const before = text.slice(0, text.search(allowedList) + 1).toLowerCase();
+    const value = row.order.find((word) => ['`', "'", '"'].some((quote) => before.includes(quote + word + quote)));
     const lesson: Lesson = { does: 'replace', field: nameOf(row), allowed };
     return value !== undefined && hasValue(body, row, value) ? [lesson] : [];
   });
@@ -172,15 +171,17 @@ const allowedIn = (text: string, order: readonly string[]): readonly string[] =>
   return order.filter((word) => words.has(word));
 };
 
-const number = String.raw`(-?\d{1,9}(?:\.\d{1,9})?)`;
 const ranges: readonly (readonly [RegExp, 'both' | 'max' | 'min'])[] = [
-  [new RegExp(`between ${number} and ${number}`, 'i'), 'both'],
-  [new RegExp(`(?:range|in|within|from)[^\\d(\\[-]{0,16}[(\\[]?${number}(?:, ?| to | ?- ?)${number}`, 'i'), 'both'],
+  [/between (-?\d{1,9}(?:\.\d{1,9})?) and (-?\d{1,9}(?:\.\d{1,9})?)/i, 'both'],
   [
-    new RegExp(`(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) ${number}`, 'i'),
+    /(?:range|in|within|from)[^\d([-]{0,16}[([]?(-?\d{1,9}(?:\.\d{1,9})?)(?:, ?| to | ?- ?)(-?\d{1,9}(?:\.\d{1,9})?)/i,
+    'both',
+  ],
+  [
+    /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
     'max',
   ],
-  [new RegExp(`(?:greater than or equal to|at least|>=) ${number}`, 'i'), 'min'],
+  [/(?:greater than or equal to|at least|>=) (-?\d{1,9}(?:\.\d{1,9})?)/i, 'min'],
 ];
 
 const rangeIn = (text: string): { readonly min?: number; readonly max?: number } | undefined => {

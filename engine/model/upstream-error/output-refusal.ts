@@ -81,6 +81,6 @@ const promptIn = (text: string, asked: number): number | undefined => {
 
 /** Whether the bound itself is too much. */
 const excludes = (text: string, bound: number): boolean =>
-  new RegExp(`(?:(?:less|lower|smaller) than|below) [\`'"]?${bound}(?!\\d)|(?<!\\d)${bound} \\(exclusive`, 'i').test(
-    text,
+  [...text.matchAll(/(?:(?:less|lower|smaller) than|below) [`'"]?(\d{1,12})|\b(\d{1,12}) \(exclusive/gi)].some(
+    ([, below, exclusive]) => Number(below ?? exclusive) === bound,
   );

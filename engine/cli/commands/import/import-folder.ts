@@ -11,7 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../model/json/js
 import { findService } from '../../../service/workers/find-service.ts';
 import { sourceOf } from '../../change-config.ts';
 import { type Cli, CommandError } from '../../cli.ts';
-import { formerName, formerService, formerVariable, importedMark } from '../../former-name.ts';
+import { formerName, formerService, formerVariableLine, importedMark } from '../../former-name.ts';
 import { leaveOutFaults } from './leave-out-faults.ts';
 
 interface ImportFolderOptions {
@@ -215,7 +215,5 @@ const isText = (name: string): boolean => name === 'service.env' || /^presets[\\
 
 const movedText = (name: string, text: string, folder: string, cli: Cli): string => {
   const moved = movePaths(text, folder, cli);
-  return name === 'service.env'
-    ? moved.replaceAll(new RegExp(`^((?:export )?)${formerVariable}`, 'gm'), '$1JUNCTOR_')
-    : moved;
+  return name === 'service.env' ? moved.replaceAll(formerVariableLine, '$1JUNCTOR_') : moved;
 };

@@ -277,9 +277,21 @@ class Texts {
 
   /** Maps the names and texts inside JSON text; the numbers keep their digits. */
   #jsonText(text: string, place: TextPlace): string {
-    return text.replace(/"(?:[^"\\]|\\.)*"/g, (literal) => {
-      const inner: unknown = JSON.parse(literal);
-      return typeof inner === 'string' ? JSON.stringify(this.#change(inner, place)) : literal;
-    });
+    const pieces: string[] = [];
+    let from = 0;
+    for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', from)) {
+      const end = stringEnd(text, at);
+      const inner: unknown = JSON.parse(text.slice(at, end));
+      pieces.push(text.slice(from, at), typeof inner === 'string' ? JSON.stringify(this.#change(inner, place)) : '');
+      from = end;
+    }
+    return pieces.join('') + text.slice(from);
   }
 }
+
+/** The position after a string of JSON that begins at `at`. */
+const stringEnd = (text: string, at: number): number => {
+  let end = at + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return end + 1;
+};
