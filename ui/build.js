@@ -7,6 +7,7 @@ import { setPriority } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { joinLicenses, licensesOf } from '../engine/launch/licenses.js';
 import { freshBuild, lockBuild, recordBuild } from '../engine/launch/stale-build.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -79,20 +80,9 @@ const bundle = async (outdir) => {
     .replace('/src/style/mark.svg', url(mark))
     .replace('<script type="module" src="/src/main.tsx"></script>', links.join('\n    '));
   writeFileSync(join(outdir, 'index.html'), page);
-  writeFileSync(join(outdir, 'licenses.txt'), licensesOf(Object.keys(scripts.metafile.inputs)));
-};
-
-/** The licenses of the packages that went in: they ask to be passed on. */
-const licensesOf = (files) => {
-  const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
-  const texts = [...new Set(folders)].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim();
-    return `${name} ${version} (${license})\n\n${text}\n`;
-  });
-  texts.push(`Geist (OFL-1.1)\n\n${readFileSync(join(ui, 'src/style/geist-license.txt'), 'utf8').trim()}\n`);
-  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+  const geist = `Geist (OFL-1.1)\n\n${readFileSync(join(ui, 'src/style/geist-license.txt'), 'utf8').trim()}\n`;
+  const licenses = [...licensesOf(root, Object.keys(scripts.metafile.inputs)), geist];
+  writeFileSync(join(outdir, 'licenses.txt'), joinLicenses(licenses));
 };
 
 const build = async () => {

@@ -30,9 +30,9 @@ const reconnectMs = 500;
 
 /** Opens a connection. The client's package is loaded now, and only if there is a store. */
 export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<StoreLink> => {
-  const { ClientClosedError, ClientOfflineError, createClient, createCluster, createSentinel } = await import(
-    '@redis/client'
-  );
+  // In the bundle, a CommonJS package that is loaded on first use has this one export.
+  const { default: redis } = await import('@redis/client');
+  const { ClientClosedError, ClientOfflineError, createClient, createCluster, createSentinel } = redis;
   const [first] = urls;
   if (!first) throw new Error('There is no address.');
   const ignore = (): void => undefined;

@@ -17,7 +17,7 @@ const entryPoints = {
 };
 
 /** Not bundled: native code, WebAssembly, and packages that read files next to their own. */
-const external = ['uWebSockets.js', 'uWebSockets.js-glibc227', 'tiktoken', 'open', 'tsx', 'esbuild', '@redis/client'];
+const external = ['uWebSockets.js', 'uWebSockets.js-glibc227', 'tiktoken', 'tsx', 'esbuild'];
 
 /** CommonJS packages in the bundle call `require`. */
 const banner = [

@@ -1,29 +1,76 @@
 // @ts-check
-// Builds the contents of the package before packing: `dist` with the bundle, the declarations of
-// `junctor/transformer` and the configuration's schema; and the web interface.
+// Makes the folder `package`, to be packed and published: `npm run package && npm pack ./package`. It has the bundle, the
+// declarations of `junctor/transformer`, the configuration's schema, the web interface, and a package.json without the packages
+// that are in the bundle. The checkout's own package.json isn't changed for that: npm publishes the one that it reads after packing.
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compile } from './compile.js';
+import { bundleOptions, compile } from './compile.js';
+import { joinLicenses, licensesOf } from './licenses.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'dist');
 const types = join(dist, 'types');
+const staged = join(root, 'package');
+const require = createRequire(import.meta.url);
 
 /** @param {readonly string[]} args */
 const node = (...args) => execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
 
-rmSync(dist, { recursive: true, force: true });
-// The oldest release of Node.js that package.json allows.
-await compile(root, dist, { target: 'node20.19', sourcemap: false });
+const build = async () => {
+  rmSync(dist, { recursive: true, force: true });
+  // The oldest release of Node.js that package.json allows.
+  const files = await compile(root, dist, { target: 'node20.19', sourcemap: false });
 
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-const input = ['engine/transformer-api.ts', '--rootDir', 'engine', '--ignoreConfig', '--allowImportingTsExtensions'];
-const language = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
-const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
-node(tsc, ...input, ...language, ...strict, '--declaration', '--emitDeclarationOnly', '--outDir', types);
+  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+  const input = ['engine/transformer-api.ts', '--rootDir', 'engine', '--ignoreConfig', '--allowImportingTsExtensions'];
+  const language = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
+  node(tsc, ...input, ...language, ...strict, '--declaration', '--emitDeclarationOnly', '--outDir', types);
 
-writeFileSync(join(dist, 'config.schema.json'), node(join(dist, 'main.mjs'), 'config', 'schema'));
-node(join(root, 'ui/build.js'));
+  // The rest of the package is the same encodings three times more, in other forms.
+  const tiktoken = dirname(require.resolve('tiktoken'));
+  const copied = ['tiktoken.cjs', 'tiktoken_bg.cjs', 'tiktoken_bg.wasm'].map((name) => join(tiktoken, name));
+  for (const file of copied) cpSync(file, join(dist, file.slice(tiktoken.length)));
+  const bundled = [...files, ...copied.map((file) => relative(root, file).replaceAll('\\', '/'))];
+  writeFileSync(join(dist, 'licenses.txt'), joinLicenses(licensesOf(root, bundled)));
+  writeFileSync(join(dist, 'config.schema.json'), node(join(dist, 'main.mjs'), 'config', 'schema'));
+  node(join(root, 'ui/build.js'));
+};
+
+/** Packages that the packed gateway is installed with: what isn't bundled, and what custom transformers are compiled against. */
+const installed = new Set([...(bundleOptions(root, dist).external ?? []), 'rxjs', 'typebox']);
+installed.delete('tiktoken');
+
+const stage = () => {
+  const { scripts, devDependencies, allowScripts, dependencies, ...manifest } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  const packed = {
+    ...manifest,
+    imports: { '#tiktoken': './dist/tiktoken.cjs' },
+    dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => installed.has(name))),
+  };
+  rmSync(staged, { recursive: true, force: true });
+  mkdirSync(staged);
+  writeFileSync(join(staged, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
+  // Of these, npm takes what `files` in package.json lists.
+  for (const name of ['dist', 'engine/cli', 'engine/launch', 'ui/dist', 'tsconfig.json', ...texts]) {
+    cpSync(join(root, name), join(staged, name), { recursive: true, filter: isBuilt });
+  }
+};
+
+/** Without the sources, the launcher runs `dist`. @param {string} path */
+const isBuilt = (path) => path.endsWith('.d.ts') || !path.endsWith('.ts');
+
+const texts = ['README.md', 'LICENSE', 'CHANGELOG.md'];
+
+if (process.env.npm_lifecycle_event === 'prepack') {
+  process.stderr.write('Run `npm run package`, then pack or publish the folder that it makes: npm pack ./package\n');
+  process.exitCode = 1;
+} else {
+  await build();
+  stage();
+}

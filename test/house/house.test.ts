@@ -4,7 +4,7 @@ import test from 'ava';
 
 const root = resolve(import.meta.dirname, '../..');
 
-const generated = new Set(['node_modules', '.git', 'dist', '.cache', '__tests__']);
+const generated = new Set(['node_modules', '.git', 'dist', 'package', '.cache', '__tests__']);
 
 /** All files of the project, relative to its root. */
 function* filesIn(folder: string): Generator<string> {

@@ -28,7 +28,7 @@ const smallSources = async (t: ExecutionContext): Promise<string> => {
   return folder;
 };
 
-const buildScript = ['ui/build.js', 'engine/launch/stale-build.js'];
+const buildScript = ['ui/build.js', 'engine/launch/licenses.js', 'engine/launch/stale-build.js'];
 const own = [...buildScript, 'ui/tsconfig.json', 'ui/index.html', 'ui/src/style'];
 
 const build = (
@@ -51,10 +51,10 @@ test('a build writes hashed files, and is repeated only if a source changed', as
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   t.deepEqual(await build(folder), { code: 0, says: '' });
   const page = await readFile(join(folder, 'ui/dist/index.html'), 'utf8');
-  t.regex(page, /<script type="module" src="\/ui\/assets\/index-[\w-]{8}\.js"><\/script>/);
+  t.regex(page, /<script type="module" src="ui\/assets\/index-[\w-]{8}\.js"><\/script>/);
   t.notRegex(page, /<style|<script(?! type="module" src=)|https?:|data:/, 'nothing that a strict policy refuses');
   const assets = await readdir(join(folder, 'ui/dist/assets'));
-  const linked = [...page.matchAll(/"\/ui\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
+  const linked = [...page.matchAll(/"ui\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
   t.deepEqual(
     linked.map((name) => name.replace(/-[\w-]{8}\./, '-*.')),
     ['mark-*.svg', 'index-*.css', 'geist-*.woff2', 'chunk-*.js', 'index-*.js'],

@@ -15,8 +15,9 @@ type Encoder = (text: string) => number;
  */
 const loadEncoder = (): Encoder => {
   const require = createRequire(root);
-  // Loaded on first use, unlike an `import`. `require` is untyped, hence the type annotation.
-  const { get_encoding: getEncoding }: typeof import('tiktoken') = require('tiktoken');
+  // Loaded on first use, unlike an `import`. `require` is untyped, hence the type annotation. package.json says where it is: the
+  // packed gateway has a copy of the files that are needed.
+  const { get_encoding: getEncoding }: typeof import('tiktoken') = require('#tiktoken');
   const encoding = getEncoding('o200k_base');
   return (text) => encoding.encode_ordinary(text).length;
 };
