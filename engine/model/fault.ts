@@ -117,6 +117,8 @@ export interface Fault {
   readonly elsewhere?: boolean | undefined;
   /** The upstream isn't to blame, so that its breaker doesn't count the fault. */
   readonly blameless?: boolean | undefined;
+  /** A further call of a stage has failed, which had retries and fallbacks of its own: the request has none for it. */
+  readonly settled?: boolean | undefined;
   /** Reply headers about retrying (`retry-after`, rate limits). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -314,9 +314,10 @@ class AroundRun {
   }
 }
 
-/** The fault of a call beside the request's own. It says nothing of the request's destination. */
+/** The fault of a call beside the request's own. It says nothing of the request's destination, and leads nowhere else. */
 const elsewhere = (error: unknown): Observable<never> => {
-  if (error instanceof FaultError && error.fault.kind.startsWith('upstream-'))
-    throw new FaultError({ ...error.fault, blameless: true }, { cause: error.cause });
-  throw error;
+  if (!(error instanceof FaultError)) throw error;
+  const { fault, cause } = error;
+  const blameless = fault.blameless || fault.kind.startsWith('upstream-');
+  throw new FaultError({ ...fault, blameless, settled: true }, { cause });
 };

@@ -45,10 +45,6 @@ export const observeStageCall =
     new Observable((subscriber) => {
       const { observer, client, id, progress } = exchange;
       let status = clientGone;
-      subscriber.add(() => {
-        observer.finished(status);
-        exchange.over();
-      });
       subscriber.add(
         source.subscribe({
           next(batch) {
@@ -67,4 +63,9 @@ export const observeStageCall =
           },
         }),
       );
+      // After the source's own end, which reports what it has used.
+      subscriber.add(() => {
+        observer.finished(status);
+        exchange.over();
+      });
     });

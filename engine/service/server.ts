@@ -211,8 +211,6 @@ export interface StartOptions extends ServicesOptions {
   readonly server?: ChosenServer;
   /** Shares the port with other processes of the service, which listen at `taken`. Absent: the port is exclusive. */
   readonly sharing?: { readonly taken: ListenAddress | undefined };
-  /** The clock of usage by hours, in milliseconds since 1970; absent: the system's. */
-  readonly nowMs?: () => number;
   /** The timer of the waits while the service stops; absent: the system's. */
   readonly after?: Later;
 }

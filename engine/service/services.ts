@@ -47,6 +47,8 @@ export interface ServicesOptions {
   readonly supervision?: Supervision;
   /** The clock of breakers, cooldowns and limits, in milliseconds since 1970; absent: one that never goes back. */
   readonly healthNowMs?: () => number;
+  /** The clock of usage by hours and of what stages remember, in milliseconds since 1970; absent: the system's. */
+  readonly nowMs?: () => number;
   /** Silence of a stream after which its client gets a keep-alive, in milliseconds. */
   readonly keepAliveMs?: number;
 }
@@ -86,6 +88,7 @@ export const openServices = async (
     keyCommandMs = 10_000,
     report,
     healthNowMs = steadyClock.nowMs,
+    nowMs = Date.now,
     keepAliveMs = defaultKeepAliveMs,
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
@@ -160,10 +163,7 @@ export const openServices = async (
         taught: new TaughtMemory(Date.now, hub),
         keepAliveMs,
         commandKeys,
-        stageMemories: new StageMemories(
-          Date.now,
-          hub && sharedMemory(hub, createSealer([...fleetKeys, ...stateKeys])),
-        ),
+        stageMemories: new StageMemories(nowMs, hub && sharedMemory(hub, createSealer([...fleetKeys, ...stateKeys]))),
         spending: new SessionSpending(),
         hop: hopName(secret),
       },

@@ -41,6 +41,7 @@ const fault = Type.Object({
   headers: optional(Type.Record(text, text)),
   elsewhere: optional(flag),
   blameless: optional(flag),
+  settled: optional(flag),
 });
 
 const delta = (member: string) => check(Type.Object({ type: text, index: count, [member]: text }));

@@ -139,11 +139,7 @@ export class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = fault.remedy
-      ? remedies[fault.remedy]
-      : fault.kind === 'upstream-context' && fault.status !== 413
-        ? this.#overflow()
-        : this.#decide(fault, failureClass, requestedWaitMs);
+    const decision = this.#follow(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -237,6 +233,13 @@ export class RetrySession {
   get #hasMember(): boolean {
     const { pool } = this.#routed.resolution;
     return pool !== undefined && this.#fallbacks[0]?.pool === pool;
+  }
+
+  #follow(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
+    if (fault.settled) return { type: 'stop' };
+    if (fault.remedy) return remedies[fault.remedy];
+    if (fault.kind === 'upstream-context' && fault.status !== 413) return this.#overflow();
+    return this.#decide(fault, failureClass, requestedWaitMs);
   }
 
   #decide(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {

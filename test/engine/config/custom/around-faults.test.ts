@@ -134,6 +134,29 @@ for (const [name, [, message]] of Object.entries(faults)) {
   }
 }
 
+/** The same in the other protocols: how they ask, and the kind of error that they have for it. */
+const otherWires = {
+  '/v1/messages': [{ max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }, /"type":"api_error"/],
+  '/v1/responses': [{ input: 'x' }, /"(?:code|type)":"(?:server_error|api_error|internal_error)"/],
+} as const;
+
+for (const [path, [body, kind]] of Object.entries(otherWires)) {
+  for (const name of ['no-leave', 'unsubscribed', 'disorder']) {
+    for (const stream of [false, true]) {
+      test(`${path}: ${name}, ${stream ? 'streamed' : 'whole'}: the error is the protocol's own`, async (t) => {
+        const answer = await request(`${gateway.baseUrl}${path}`, {
+          method: 'POST',
+          body: JSON.stringify({ ...body, model: `p,${name}`, stream }),
+        });
+        const text = await answer.body.text();
+        t.regex(text.replaceAll('\\"', '"').replaceAll('\\\\', ''), faults[name]?.[1] ?? /./);
+        t.regex(text, kind);
+        t.is(answer.statusCode, stream && name === 'disorder' ? 200 : 500);
+      });
+    }
+  }
+}
+
 test('a call after the end fails, and names the stage', async (t) => {
   await ask('late', false);
   await until(() => 'stageWasLate' in globalThis);
