@@ -1,9 +1,9 @@
 import { catchError, defer, map, mergeMap, type Observable, of } from 'rxjs';
 import { placeOf } from '../config/custom/load-module.ts';
 import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
-import { Exchange, type Ready } from '../exchange.ts';
+import { Exchange, isWrapped, type Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
-import { FaultError, messageOf } from '../model/fault.ts';
+import { FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
@@ -140,6 +140,16 @@ const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, ru
   return explainRules(rules, { ...factsOf(ready, tokens, counted), request });
 };
 
+/** What a dry run doesn't show: stages around the call, each of which may make several calls, or none. */
+const leftOut = (ready: Ready): readonly string[] =>
+  isWrapped(ready)
+    ? ready.plan.graph.layers.flatMap(({ around }) =>
+        around
+          ? `Transformer ${quoted(around.name)} (${around.about.entry ?? 'a preset'}) is around the call, so this dry run left it out: it may change the request, call others, or answer by itself.`
+          : [],
+      )
+    : [];
+
 const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, gateway: Gateway) => {
   const { client, progress, request, resolution, plan, passThrough, context, call, summarizes } = ready;
   const { config, planFor, pools } = gateway;
@@ -189,6 +199,6 @@ const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, ga
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
     rules: rulesFor(question, ready, gateway),
-    warnings,
+    warnings: [...warnings, ...leftOut(ready)],
   };
 };
