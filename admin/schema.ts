@@ -242,7 +242,12 @@ export const TransformerRow = Type.Object({
   options: orNull(Type.Unsafe<JsonObject>({ type: 'object' }), {
     description: 'The JSON schema of its options, where there is one.',
   }),
-  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean(), call: Type.Boolean() }),
+  halves: Type.Object({
+    request: Type.Boolean(),
+    events: Type.Boolean(),
+    call: Type.Boolean(),
+    around: Type.Optional(Type.Boolean({ description: 'It has no halves: it is around the call.' })),
+  }),
   state: Type.Enum(['loaded', 'failed', 'stale'], {
     description: '`stale`: its file was changed and can not be used; what was loaded before is in use.',
   }),

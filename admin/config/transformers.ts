@@ -87,11 +87,12 @@ const showCustom = (
     return { ...row, name, about: '', options: null, halves, state: 'failed', error: loaded.problem };
   }
   const { stage, about = '', schema = null } = loaded;
-  const { request, events, call, operators = {} } = stage;
+  const { request, events, call, operators = {}, around } = stage;
   const halves = {
     request: (request ?? operators.request) !== undefined,
     events: (events ?? operators.events) !== undefined,
     call: call !== undefined,
+    ...(around && { around: true }),
   };
   const shown = { ...row, name: stage.name, about, options: schema, halves };
   return staleBecause === undefined

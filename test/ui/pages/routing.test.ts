@@ -4,6 +4,22 @@ import { layOut, neighbourOf } from '../../../ui/src/pages/routing/drawing/lay-o
 import { graphOf, wayOf } from '../../../ui/src/pages/routing/drawing/routing-graph.ts';
 import { nodeOfField } from '../../../ui/src/pages/routing/edit-routing.ts';
 
+/** A stage around the call that asks a destination which no rule leads to, and itself. */
+const around = { path: 'around.ts', ask: ['p,b', 'q,far'] };
+
+const known: Parameters<typeof graphOf>[1] = [
+  {
+    name: 'around',
+    endpoint: null,
+    kind: 'custom',
+    about: '',
+    options: null,
+    halves: { request: false, events: false, call: false, around: true },
+    state: 'loaded',
+    path: 'around.ts',
+  },
+];
+
 const destination = fc.constantFrom('p,a', 'p,b', 'q,c', 'gone,x', 'mix', 'spare', '');
 const list = fc.array(destination, { maxLength: 4 });
 
@@ -26,7 +42,12 @@ const configs = fc.record({
     fallback: fc.dictionary(fc.constantFrom('default', 'think'), list),
     rules: fc.array(fc.record({ name: fc.string(), when: fc.constant({}), to: list }), { maxLength: 30 }),
   }),
-  transformers: fc.subarray(['maxtoken', { name: 'reasoning', provider: 'p' }, { path: 'x.ts', models: ['c'] }]),
+  transformers: fc.subarray([
+    'maxtoken',
+    { name: 'reasoning', provider: 'p' },
+    { path: 'x.ts', models: ['c'] },
+    around,
+  ]),
 });
 
 const routed = (scenario: string, model: string, failed = false): Parameters<typeof graphOf>[2][number] => ({
@@ -54,14 +75,15 @@ const overlaps = ({ nodes }: ReturnType<typeof layOut>): readonly string[] =>
 test('a drawing of any routing has no node twice, no overlaps, and keeps within its width', (t) => {
   fc.assert(
     fc.property(configs, fc.integer({ min: 300, max: 2_000 }), (config, width) => {
-      const graph = graphOf(config, [], [routed('default', 'a'), routed('explicit', 'elsewhere')]);
+      const graph = graphOf(config, known, [routed('default', 'a'), routed('explicit', 'elsewhere')]);
       const drawing = layOut(graph, width);
       const ids = drawing.nodes.map(({ id }) => id);
       return (
         new Set(ids).size === ids.length &&
         overlaps(drawing).length === 0 &&
         drawing.nodes.every((one) => one.x >= 0 && one.y >= 0 && one.x + one.width <= width && one.width > 40) &&
-        drawing.nodes.every((one) => one.y + one.height <= drawing.height)
+        drawing.nodes.every((one) => one.y + one.height <= drawing.height) &&
+        drawing.frames.every((one) => one.x >= 0 && one.x + one.width <= width)
       );
     }),
     { numRuns: 150 },

@@ -8,6 +8,7 @@ import { usd } from '../../format/usd.ts';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
 import { listAddress } from '../requests/request-address.ts';
+import { StageCalls } from './stage-calls.tsx';
 import { StepsView } from './steps-view.tsx';
 import { TimingBar } from './timing-bar.tsx';
 
@@ -21,6 +22,7 @@ export const PathView = ({
 }) => (
   <>
     <Attempts summary={summary} />
+    <StageCalls summary={summary} />
     {capture && <TimingBar timing={capture.timing} />}
     <Losses summary={summary} />
     {capture && !capture.unasked && <StepsView capture={capture} />}

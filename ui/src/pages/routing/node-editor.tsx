@@ -5,7 +5,7 @@ import { rules } from '../../config/rules.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { href } from '../../router/route.ts';
 import type { PlacedNode } from './drawing/lay-out.ts';
-import { type RoutingNode, stagesOf } from './drawing/routing-graph.ts';
+import { aroundStagesOf, type RoutingNode, stagesOf, textOfAround } from './drawing/routing-graph.ts';
 import { PoolForm } from './rules/pool-form.tsx';
 import { RouterModule } from './rules/router-module.tsx';
 import { RuleForm } from './rules/rule-form.tsx';
@@ -180,6 +180,7 @@ const About = ({ kind, name, node, onChoose }: EditorProps & { readonly kind: st
   const comma = destination.indexOf(',');
   const [provider, model] = [destination.slice(0, comma), destination.slice(comma + 1)];
   const stages = stagesOf(config, transformers, provider, model);
+  const around = aroundStagesOf(config, transformers, provider, model);
   return (
     <div className="stack">
       <p>
@@ -196,6 +197,14 @@ const About = ({ kind, name, node, onChoose }: EditorProps & { readonly kind: st
           Edit the stages
         </Button>
       </p>
+      {around.length > 0 && (
+        <ul aria-label="Stages around the call">
+          {around.map((stage, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a stage may come twice; the list never changes
+            <li key={at}>{textOfAround(stage)}</li>
+          ))}
+        </ul>
+      )}
       {kind === 'member' && (
         <Button look="quiet" onClick={() => onChoose(`pool/${pool}`)}>
           Edit its pool

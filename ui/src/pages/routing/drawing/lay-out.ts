@@ -13,12 +13,22 @@ interface PlacedLink extends RoutingLink {
   readonly path: string;
 }
 
+interface Frame {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** A drawing, in pixels. */
 interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly PlacedNode[];
   readonly links: readonly PlacedLink[];
+  /** Boxes of stages around the call, with their destinations in them. */
+  readonly frames: readonly Frame[];
   /** The titles of the columns that are drawn, with their places. */
   readonly heads: readonly {
     readonly column: RoutingNode['column'];
@@ -33,6 +43,8 @@ const pitch = 44;
 const inset = 16;
 const clientsHeight = 48;
 const headHeight = 24;
+/** Between a frame and what is in it; less than half of what is between rows. */
+const frameGap = 3;
 
 /** From these widths, there is room for stages, and for clients beside the rules. */
 const stagesFrom = 480;
@@ -108,6 +120,12 @@ export const layOut = ({ nodes, links }: Ways, room: number): Drawing => {
       (one, other) => columns.indexOf(one.column) - columns.indexOf(other.column) || one.y - other.y,
     ),
     links: drawn,
+    frames: [...placed.values()].flatMap((stage): Frame[] => {
+      const inside = stage.isAround && stage.row !== undefined ? placed.get(stage.row) : undefined;
+      if (!inside) return [];
+      const [x, right] = [stage.x - frameGap, Math.min(width, inside.x + inside.width + frameGap)];
+      return [{ id: stage.id, x, y: stage.y - frameGap, width: right - x, height: boxHeight + 2 * frameGap }];
+    }),
     heads: columns.flatMap((column) => {
       const at = places[column];
       return at ? [{ column, y: top - headHeight, ...at }] : [];

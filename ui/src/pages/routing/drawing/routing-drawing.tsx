@@ -68,20 +68,29 @@ export const RoutingDrawing = ({
             .toSorted(
               (one, other) => Number(isLit(one.from) && isLit(one.to)) - Number(isLit(other.from) && isLit(other.to)),
             )
-            .map(({ from, to, path, share, isFallback }) => (
+            .map(({ from, to, path, share, isFallback, isAsk }) => (
               <path
-                key={`${from} ${to}`}
+                key={`${from} ${to} ${isAsk ?? false}`}
                 d={path}
                 className={classNames(
                   isFallback && 'routing-fallback',
+                  isAsk && 'routing-ask',
                   share > 0 && 'routing-live',
-                  isLit(from) && isLit(to) && !isFallback && 'routing-way',
+                  isLit(from) && isLit(to) && !isFallback && !isAsk && 'routing-way',
                   isLit(from) && aside?.has(to) && 'routing-aside',
                 )}
                 style={{ strokeWidth: thin + thickness * share }}
               />
             ))}
         </svg>
+        {drawing.frames.map(({ id, x, y, width: itsWidth, height }) => (
+          <span
+            key={id}
+            className="routing-frame"
+            aria-hidden="true"
+            style={{ insetInlineStart: x, insetBlockStart: y, width: itsWidth, height }}
+          />
+        ))}
         {drawing.heads.map(({ column, x, y, width: itsWidth }) => (
           <span
             key={column}

@@ -3,7 +3,7 @@ import type { ConfigFile, Transformer } from '../../../api/config/config-file.ts
 import { isJsonObject } from '../../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../../api/protocols.ts';
 import { facts, joins, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
-import { entryOf, knownOf } from '../../../config/draft/entry.ts';
+import { type Entry, entryOf, knownOf } from '../../../config/draft/entry.ts';
 import { byDefault, fallbacksOf, routeOf, rules, scenarios } from '../../../config/rules.ts';
 import { counted } from '../../../format/count.ts';
 
@@ -25,6 +25,8 @@ export interface RoutingNode {
   readonly inset?: boolean;
   /** A stage's destination, in whose row it lies. */
   readonly row?: string;
+  /** The stage is around the call to its destination. */
+  readonly isAround?: boolean;
 }
 
 /** A way between two nodes; `junction` is where all clients meet. */
@@ -33,6 +35,8 @@ export interface RoutingLink {
   readonly to: string;
   /** Only taken when the destination before it fails. */
   readonly isFallback: boolean;
+  /** A stage may ask there. */
+  readonly isAsk?: boolean;
   /** Of all latest requests, from 0 to 1. */
   readonly share: number;
 }
@@ -133,6 +137,8 @@ export const graphOf = (
 
   const rows: RoutingNode[] = [];
   const stages: RoutingNode[] = [];
+  /** Where stages may ask, by their ids. */
+  const asks = new Map<string, readonly string[]>();
   const addModel = (id: string, destination: string, isMember: boolean): void => {
     const comma = destination.indexOf(',');
     const [provider, model] = [destination.slice(0, comma), destination.slice(comma + 1)];
@@ -147,13 +153,16 @@ export const graphOf = (
       ...(isMember && { inset: true }),
     });
     const own = stagesOf(config, transformers, provider, model);
+    const around = aroundStagesOf(config, transformers, provider, model);
+    asks.set(`stages/${id}`, [...new Set(around.flatMap(({ ask }) => ask))]);
     const [first, ...others] = own;
     if (first !== undefined)
       stages.push({
         id: `stages/${id}`,
         column: 'stage',
         title: others.length === 0 ? first : counted(own.length, 'stage'),
-        about: own.join(', '),
+        about: [own.join(', '), ...around.map(textOfAround)].join('\n'),
+        ...(around.length > 0 && { isAround: true }),
         requests: 0,
         failed: 0,
         row: id,
@@ -195,6 +204,9 @@ export const graphOf = (
     named.set(destination, (named.get(destination) ?? 0) + 1);
   }
 
+  // Below all others: no rule leads to what only a stage asks. A destination that comes here may have such stages, too.
+  for (const [, asked] of asks) for (const one of asked) if (known.size < mostRows) addDestination(one);
+
   const idOf = (destination: string): string => {
     const at = Pools.findIndex(({ name }) => name === destination);
     return at < 0 ? `to/${destination}` : `pool/${at}`;
@@ -212,6 +224,7 @@ export const graphOf = (
     ),
     ...[...named].map(([destination, count]) => link('named', entrance(idOf(destination)), share(count))),
     ...stages.map(({ id, row = '' }) => link(id, row, share(rows.find((one) => one.id === row)?.requests ?? 0))),
+    ...[...asks].flatMap(([id, asked]) => asked.map((one) => ({ ...link(id, idOf(one), 0), isAsk: true }))),
   ];
   const ids = new Set([...ways.map(({ node }) => node.id), ...rows.map(({ id }) => id), ...stages.map(({ id }) => id)]);
   return {
@@ -254,18 +267,41 @@ const conditionOf = (when: unknown): string => {
 
 /** The stages that a destination's requests run through, in order. */
 export const stagesOf = (
+  config: ConfigFile,
+  transformers: readonly Transformer[],
+  provider: string,
+  model: string,
+): readonly string[] => entriesFor(config, transformers, provider, model).map(nameOf);
+
+const nameOf = ({ name, path }: Entry): string => name ?? path ?? '';
+
+const entriesFor = (
   { transformers: entries = [] }: ConfigFile,
   transformers: readonly Transformer[],
   provider: string,
   model: string,
-): readonly string[] =>
-  entries.flatMap((written) => {
-    const entry = entryOf(written);
+): readonly Entry[] =>
+  entries.map(entryOf).filter((entry) => {
     const applies =
       (entry.provider === undefined || entry.provider === provider) &&
       (entry.models === undefined || entry.models.includes(model));
-    return applies && knownOf(entry, transformers)?.kind !== 'format' ? [entry.name ?? entry.path ?? ''] : [];
+    return applies && knownOf(entry, transformers)?.kind !== 'format';
   });
+
+/** The stages around a destination's calls, with what they may ask. */
+export const aroundStagesOf = (
+  config: ConfigFile,
+  transformers: readonly Transformer[],
+  provider: string,
+  model: string,
+): readonly { readonly name: string; readonly ask: readonly string[] }[] =>
+  entriesFor(config, transformers, provider, model).flatMap((entry) =>
+    knownOf(entry, transformers)?.halves.around ? [{ name: nameOf(entry), ask: entry.ask ?? [] }] : [],
+  );
+
+/** What a stage around the call may do. */
+export const textOfAround = ({ name, ask }: ReturnType<typeof aroundStagesOf>[number]): string =>
+  ask.length === 0 ? `${name} is around the call` : `${name} is around the call and may ask ${ask.join(' and ')}`;
 
 interface Served {
   readonly provider: string;

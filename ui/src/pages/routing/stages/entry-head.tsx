@@ -42,7 +42,8 @@ const scope = (provider: string | undefined, models: readonly string[] | undefin
   return models === undefined ? `for ${who}` : `for ${models.join(', ') || 'no model'} of ${who}`;
 };
 
-const Halves = ({ halves: { request, events, call } }: Pick<Transformer, 'halves'>) => {
+const Halves = ({ halves: { request, events, call, around } }: Pick<Transformer, 'halves'>) => {
+  if (around) return <Badge>around the call</Badge>;
   if (request === events && !call) return null;
   const parts = [request && 'requests', call && 'calls', events && 'responses'].filter(Boolean);
   return parts.length === 3 ? null : <Badge>{parts.join(' and ')} only</Badge>;

@@ -4,7 +4,15 @@ import { Notice } from '../../../parts/layout/notice.tsx';
 import type { Trial } from '../use-trial.ts';
 
 /** What a stage of the draft does to the last captured request, or to what is tried. */
-export const StageEffect = ({ at, trial }: { readonly at: number; readonly trial: Trial }) => {
+export const StageEffect = ({
+  at,
+  trial,
+  isAround,
+}: {
+  readonly at: number;
+  readonly trial: Trial;
+  readonly isAround: boolean;
+}) => {
   const { outcome, busy } = trial;
   const { stages, relays } = outcome?.explanation ?? {};
   const step = stages?.find(({ entry }) => entry === `transformers[${at}]`);
@@ -19,9 +27,11 @@ export const StageEffect = ({ at, trial }: { readonly at: number; readonly trial
       {step && <DiffView label="Before and after" before={step.before} after={step.after} />}
       {stages && !step && (
         <p className="soft">
-          {relays?.request
-            ? 'The tried request passes through unchanged: no stage runs on it.'
-            : 'The tried request does not pass this stage: it goes to another destination, or the stage works on answers alone.'}
+          {isAround
+            ? 'This stage is around the call: a dry run leaves it out. A captured request shows what it passed on, what it answered, and its calls.'
+            : relays?.request
+              ? 'The tried request passes through unchanged: no stage runs on it.'
+              : 'The tried request does not pass this stage: it goes to another destination, or the stage works on answers alone.'}
         </p>
       )}
     </div>

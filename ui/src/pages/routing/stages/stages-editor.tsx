@@ -57,7 +57,9 @@ export const StagesEditor = ({ trial }: { readonly trial: Trial }) => {
               <div className="stack">
                 <EntryForm entry={entry} at={at} known={known} transformers={transformers} onChange={set} />
                 {entry.path !== undefined && known?.state !== 'loaded' && <StarterFile path={entry.path} />}
-                {known?.kind !== 'format' && <StageEffect at={at} trial={trial} />}
+                {known?.kind !== 'format' && (
+                  <StageEffect at={at} trial={trial} isAround={known?.halves.around === true} />
+                )}
               </div>
             ),
           };
