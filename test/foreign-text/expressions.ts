@@ -270,6 +270,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
+  'engine/launch/licenses.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/), own(/^licen[cs]e/i)],
   'engine/observe/log/log-policy.ts': [foreign(/^[a-z]+-\d{14}\.log$/), own(/^junctor-\d{14}\.log$/)],
   'engine/observe/log/mask-text.ts': [
     own(/%[\dA-F]{2}/g),
