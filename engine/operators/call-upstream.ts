@@ -84,7 +84,7 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
-    const room = Math.min(maxOutput, roomIn(plan.total, context.inputEstimate));
+    const room = plan.total === undefined ? maxOutput : Math.min(maxOutput, roomIn(plan.total, context.inputEstimate));
     const limited = (request.maxTokens ?? 0) > room ? lowerOutput(request, room, losses, room < maxOutput) : request;
     const asked = plan.lacks.length > 0 ? adaptToModel(limited, plan.lacks, losses) : limited;
     const body = plan.graph.encodeRequest.work(asked, {

@@ -20,8 +20,8 @@ export const lowerOutput = (request: ModelRequest, maxOutput: number, losses: Lo
  * Tokens that a known window leaves for the answer beside a prompt of an estimated length. Never less than an eighth of the window: the
  * estimate may be too high, and the vendor's refusal has the exact count.
  */
-export const roomIn = (window: number | undefined, estimate: number): number =>
-  window === undefined ? Number.POSITIVE_INFINITY : Math.max(window >> 3, window - Math.ceil(estimate * 1.05));
+export const roomIn = (window: number, estimate: number): number =>
+  Math.max(window >> 3, window - Math.ceil(estimate * 1.05));
 
 /** Source of the names that losses have: Chat Completions. */
 const sampling = [
