@@ -195,6 +195,8 @@ export interface ReplyProgress {
   keepAlive: (() => string) | undefined;
   /** The fault that ended the answer after it had begun. */
   broken: Fault | undefined;
+  /** The last call's id, as its upstream named it. */
+  upstreamId: string | undefined;
   /** Failed attempts, in order. */
   failed: readonly FailedAttempt[];
   /** Present if a stage is around the call: whether it has been made, and how it failed. */
@@ -211,6 +213,7 @@ export const newReplyProgress = (): ReplyProgress => ({
   passed: undefined,
   keepAlive: undefined,
   broken: undefined,
+  upstreamId: undefined,
   failed: none,
   wrapped: undefined,
 });

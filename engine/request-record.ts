@@ -208,6 +208,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     return this.#series;
   }
 
+  /** The id by which the last upstream knows its call; `undefined`: it named none. */
+  get upstreamId(): string | undefined {
+    return this.start.progress.upstreamId;
+  }
+
   /** Failed attempts before the answer. */
   get failedAttempts(): ReplyProgress['failed'] {
     return this.start.progress.failed;

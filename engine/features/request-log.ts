@@ -46,7 +46,10 @@ export const requestLog: Feature = {
       const stack = cause instanceof Error ? cause.stack : cause;
       record.start.gateway.log.error(message, { ...who(record), kind, stack });
     },
-    ended({ session, usage, cost, start: { gateway } }) {
+    ended(record) {
+      const { session, usage, cost, upstreamId } = record;
+      const { gateway } = record.start;
+      if (upstreamId !== undefined) gateway.log.debug('ended', who(record));
       if (gateway.registry.custom.size > 0) gateway.spending.add({ session, usage, cost });
     },
     stageLogged(record, stage, text, fields) {
@@ -65,7 +68,11 @@ export const requestLog: Feature = {
 /** A URL without its query, which may hold a key. Calls share their URLs. */
 const addressOf = memoize((url: URL) => url.origin + url.pathname);
 
-const who = ({ id, namedClient }: RequestRecord) => ({ requestId: id, namedClient });
+const who = ({ id, namedClient, upstreamId }: RequestRecord) => ({
+  requestId: id,
+  namedClient,
+  upstreamRequestId: upstreamId,
+});
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 

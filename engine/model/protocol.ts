@@ -67,6 +67,8 @@ export interface ClientProtocol {
   readonly attribution?: {
     /** An instruction's text without it; the same text if it has none. */
     readonly textWithout: (text: string) => string;
+    /** The fields of a request that aren't modelled and differ without it; `undefined`: none. Recorded as losses. */
+    readonly fieldsWithout: (fields: JsonObject) => JsonObject | undefined;
     /** The members of a body that differ without it; `undefined`: none. */
     readonly membersWithout: (body: JsonObject) => JsonObject | undefined;
   };

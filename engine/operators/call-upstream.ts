@@ -34,6 +34,7 @@ import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
 import type { StageGateway } from './stage-parts.ts';
 import { requireCompaction } from './transform.ts';
+import { upstreamIdIn } from './upstream-id.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
@@ -198,17 +199,15 @@ export const callUpstream = <T>(
     const { timeouts } = ready.resolution.provider;
     const conversation = conversationFor(ready);
     observer.called();
-    return upstreams
-      .call({ url, headers, body, backpressure, timeouts, conversation })
-      .pipe(
-        sequence(
-          (answer) =>
-            isSuccess(answer)
-              ? open(ready, answer, config, health.nowMs)
-              : refuse(ready, answer, commandKeys, health.nowMs(), learn),
-          then,
-        ),
-      );
+    ready.progress.upstreamId = undefined;
+    return upstreams.call({ url, headers, body, backpressure, timeouts, conversation }).pipe(
+      sequence((answer) => {
+        ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
+        return isSuccess(answer)
+          ? open(ready, answer, config, health.nowMs)
+          : refuse(ready, answer, commandKeys, health.nowMs(), learn);
+      }, then),
+    );
   };
 };
 

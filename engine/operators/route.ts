@@ -206,9 +206,31 @@ const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
   return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
 };
 
-/** The request without what its instructions hold for the client's own vendor, unless that is the destination. */
-export const leaveOutAttribution = ({ request, plan, client: { attribution } }: Routed): ModelRequest => {
-  if (!attribution || plan.upstream.readsAttribution) return request;
+/** The request without what it holds for the client's own vendor alone, unless that is the destination. */
+export const leaveOutAttribution = (routed: Routed): ModelRequest => {
+  const { request, plan, client } = routed;
+  if (!client.attribution || plan.upstream.readsAttribution) return request;
+  return leaveOutNotes(leaveOutFields(request, client.attribution, routed), client.attribution);
+};
+
+type Attribution = NonNullable<Routed['client']['attribution']>;
+
+/** Another wire format drops them all. */
+const leaveOutFields = (
+  request: ModelRequest,
+  { fieldsWithout }: Attribution,
+  { plan, client, context }: Routed,
+): ModelRequest => {
+  const { extra } = request;
+  if (extra?.wire !== client.wire || plan.upstream.wire !== client.wire) return request;
+  const left = fieldsWithout(extra.fields);
+  if (!left) return request;
+  const losses = context.losses.at(plan.format.name);
+  for (const name of Object.keys(left)) losses.approximate(name, "without what is for the client's own vendor alone");
+  return { ...request, extra: { ...extra, fields: { ...extra.fields, ...left } } };
+};
+
+const leaveOutNotes = (request: ModelRequest, attribution: Attribution): ModelRequest => {
   const system = request.system.map((part) => {
     const text = attribution.textWithout(part.text);
     return text === part.text ? part : { ...part, text };

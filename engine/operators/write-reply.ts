@@ -30,6 +30,7 @@ import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
+import { upstreamIdHeader } from './upstream-id.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
 export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answered) =>
@@ -219,7 +220,9 @@ export const routeHeaders = ({ resolution: { scenario }, plan, context, progress
   const shown = shownRoutes(plan)(scenario);
   const route = progress.failed.length === 0 ? shown : { ...shown, ...attemptsHeaders(progress) };
   const lost = context.losses.size === 0 ? '' : lossHeader(context.losses.list);
-  return lost === '' ? route : { ...route, 'x-junctor-loss': lost };
+  const { upstreamId } = progress;
+  if (lost === '' && upstreamId === undefined) return route;
+  return { ...route, ...(lost !== '' && { 'x-junctor-loss': lost }), ...idHeader(progress) };
 };
 
 /** The header that shows the destination, by scenario: all answers of a plan have the same. */
@@ -313,6 +316,10 @@ const none: Headers = {};
 const maxAttemptsHeader = 1_024;
 const maxName = 128;
 
+/** The header with the last call's id as its upstream named it. Empty if it named none. */
+const idHeader = ({ upstreamId }: Pick<ReplyProgress, 'upstreamId'>): Headers =>
+  upstreamId === undefined ? noHeaders : { [upstreamIdHeader]: upstreamId };
+
 /** The header that lists failed attempts in at most 1 KiB: `p,m=503; q,n=429; +2`. Empty if there were none. */
 const attemptsHeaders = ({ failed }: Pick<ReplyProgress, 'failed'>): Headers =>
   failed.length === 0 ? none : { 'x-junctor-attempts': attemptsHeader(failed) };
@@ -362,7 +369,7 @@ export const renderFaults =
 
 const wholeFault = ({ client, id, progress }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);
-  const headers = { ...jsonHeaders, ...faultHeaders(fault), ...attemptsHeaders(progress) };
+  const headers = { ...jsonHeaders, ...faultHeaders(fault), ...attemptsHeaders(progress), ...idHeader(progress) };
   return { type: 'whole', status, headers, body: JSON.stringify(body) };
 };
 
@@ -375,7 +382,12 @@ const isSentAsStream = ({ client, progress }: Exchange, { kind }: Fault): boolea
 const wholeStream = (exchange: Exchange, fault: Fault): ReplyPart => ({
   type: 'whole',
   status: 200,
-  headers: { ...streamHeaders, ...faultHeaders(fault), ...attemptsHeaders(exchange.progress) },
+  headers: {
+    ...streamHeaders,
+    ...faultHeaders(fault),
+    ...attemptsHeaders(exchange.progress),
+    ...idHeader(exchange.progress),
+  },
   body: lastRecord(exchange, fault),
 });
 

@@ -16,8 +16,15 @@ export const withoutAttribution = (text: string): string => {
   return from === 0 ? text : text.slice(from).trimStart();
 };
 
+/** The members of a body that differ without what is for the vendor alone; `undefined`: none. */
+export const membersWithoutAttribution = (body: JsonObject): JsonObject | undefined => {
+  const system = systemWithoutAttribution(body);
+  const safeguards = safeguardsWithoutContext(body);
+  return system || safeguards ? { ...system, ...safeguards } : undefined;
+};
+
 /** The body's `system` without these lines; `undefined` if it has none. */
-export const systemWithoutAttribution = ({ system }: JsonObject): JsonObject | undefined => {
+const systemWithoutAttribution = ({ system }: JsonObject): JsonObject | undefined => {
   if (typeof system === 'string') {
     const left = withoutAttribution(system);
     return left === system ? undefined : { system: left };
@@ -33,4 +40,24 @@ const blockWithoutAttribution = (block: Json): readonly Json[] => {
   const text = withoutAttribution(block.text);
   if (text === block.text) return [block];
   return text === '' ? [] : [{ ...block, text }];
+};
+
+/**
+ * The body's `safeguards` without what its vendor's classifier learns about the user's machine, such as the home folder and the user's
+ * rules; `undefined` if they hold nothing of the kind. Source: the requests of Claude Code 2.1.332 in auto mode.
+ */
+export const safeguardsWithoutContext = ({ safeguards }: JsonObject): JsonObject | undefined => {
+  if (!Array.isArray(safeguards) || !safeguards.some(hasContext)) return undefined;
+  return { safeguards: safeguards.map(withoutContext) };
+};
+
+const contextMember = 'classifier_context';
+
+const hasContext = (safeguard: Json): safeguard is JsonObject =>
+  isJsonObject(safeguard) && Object.hasOwn(safeguard, contextMember);
+
+const withoutContext = (safeguard: Json): Json => {
+  if (!hasContext(safeguard)) return safeguard;
+  const { [contextMember]: _, ...others } = safeguard;
+  return others;
 };

@@ -3,7 +3,7 @@ import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, Headers, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/wire/sse.ts';
-import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
+import { membersWithoutAttribution, safeguardsWithoutContext, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream, reportedError } from './decode-reply/decode-stream.ts';
@@ -74,7 +74,11 @@ export const messagesClient: ClientProtocol = {
   sessionHeaders: ['x-claude-code-session-id'],
   sessionIn,
   returnsReasoning: true,
-  attribution: { textWithout: withoutAttribution, membersWithout: systemWithoutAttribution },
+  attribution: {
+    textWithout: withoutAttribution,
+    fieldsWithout: safeguardsWithoutContext,
+    membersWithout: membersWithoutAttribution,
+  },
   fieldNames,
   encodeStream,
   encodeReply,

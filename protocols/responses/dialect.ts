@@ -2,6 +2,7 @@ import type { Effort } from '../../engine/model/request.ts';
 import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { type CallIdForm, shortCallIds } from '../../engine/model/wire/call-ids.ts';
 import { type EffortWords, nearestEfforts } from '../../engine/model/wire/efforts.ts';
+import { anyToolSchema, narrowToolSchema, type ToolSchemaForm } from '../../engine/model/wire/tool-schema.ts';
 
 /** The features that differ between models over Responses. */
 export interface ResponsesTraits {
@@ -15,6 +16,8 @@ export interface ResponsesTraits {
   readonly efforts: EffortWords;
   /** Accepts cache marks inside the prompt. */
   readonly cacheMarks: boolean;
+  /** What it accepts in the JSON Schema of a tool's parameters. */
+  readonly toolSchema: ToolSchemaForm;
   /** Rejects call ids of another form than `callIdForm`. */
   readonly limitsCallIds: boolean;
 }
@@ -26,6 +29,7 @@ const newest: ResponsesTraits = {
   sampling: true,
   efforts: nearestEfforts('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   cacheMarks: true,
+  toolSchema: anyToolSchema,
   limitsCallIds: false,
 };
 
@@ -88,4 +92,10 @@ const known: readonly KnownModels<ResponsesTraits>[] = [
  */
 export const callIdForm: CallIdForm = { ...shortCallIds, fits: /^[\s\S]{0,64}$/ };
 
-export const responsesTraits = (model: string): ResponsesTraits => traitsOf(newest, known, model);
+/** Who serves the models: a server that knows all of the protocol, or one of which that isn't known. */
+export type ResponsesServer = 'full' | 'narrow';
+
+export const responsesTraits = (model: string, server: ResponsesServer = 'full'): ResponsesTraits => {
+  const traits = traitsOf(newest, known, model);
+  return server === 'narrow' ? { ...traits, cacheMarks: false, toolSchema: narrowToolSchema } : traits;
+};

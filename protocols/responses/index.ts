@@ -9,7 +9,7 @@ import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream, usageIn } from './decode-reply/decode-stream.ts';
 import { decodeRequest, ownWireField } from './decode-request/decode-request.ts';
-import { callIdForm, responsesTraits } from './dialect.ts';
+import { callIdForm, type ResponsesServer, responsesTraits } from './dialect.ts';
 import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
 import { encodeReply } from './encode-reply/encode-reply.ts';
 import { encodeStream } from './encode-reply/encode-stream.ts';
@@ -74,13 +74,13 @@ export const responsesClient: ClientProtocol = {
   },
 };
 
-/** The upstream side of the Responses protocol. */
-export const responsesUpstream: UpstreamProtocol = {
+/** The upstream side of the Responses protocol, for one kind of server. */
+const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
   wire: 'responses',
   prompt: { front: ['tools', 'instructions'], list: 'input' },
   acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
   compacts: true,
-  encodeRequest,
+  encodeRequest: (request, context) => encodeRequest(request, context, server),
   decodeStream,
   decodeReply,
   decodeFault,
@@ -88,4 +88,10 @@ export const responsesUpstream: UpstreamProtocol = {
   usageIn,
   // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
-};
+});
+
+/** OpenAI's own servers, and those known to follow all of the protocol. */
+export const responsesUpstream = upstreamOf('full');
+
+/** Servers that are like them: a converted request has the form that all accept. */
+export const narrowResponsesUpstream = upstreamOf('narrow');

@@ -66,7 +66,7 @@ const wires: Readonly<Record<string, Wire>> = {
   'openai chat': wire(chatVendor, { format: 'openai', model: 'model-x', retryAfter: '7' }),
   'openai responses': wire(responsesVendor, {
     format: 'openai',
-    options: { api: 'responses' },
+    options: { api: 'responses', fullResponses: true },
     model: 'gpt-5.1',
     retryAfter: '7',
   }),

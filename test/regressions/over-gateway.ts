@@ -43,7 +43,7 @@ export const overGateway = async (
     Router: { default: 'p,m' },
     transformers: [
       format === 'responses'
-        ? { name: 'openai', provider: 'p', options: { api: 'responses' } }
+        ? { name: 'openai', provider: 'p', options: { api: 'responses', fullResponses: true } }
         : { name: format, provider: 'p' },
     ],
     ...config,

@@ -50,7 +50,8 @@ export const clients: Readonly<Record<ClientName, Client>> = {
 export const vendor = (name: string, baseUrl = addressOf(name)): UpstreamProtocol => {
   const row = formats.get(name === 'responses' ? 'openai' : name);
   if (!row) throw new Error(`no format ${name}`);
-  const options = name === 'responses' ? { api: 'responses' } : name === 'openai' ? { api: 'chat' } : {};
+  const options =
+    name === 'responses' ? { api: 'responses', fullResponses: true } : name === 'openai' ? { api: 'chat' } : {};
   return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', passes: undefined });
 };
 

@@ -37,7 +37,7 @@ const provider = <Body>(vendor: Vendor<Body>, more: Omit<Provider, 'serve' | 'pa
 });
 
 const claude = { format: 'anthropic', model: 'claude-sonnet-4-5' };
-const gpt = { format: 'openai', options: { api: 'responses' }, model: 'gpt-5.1' };
+const gpt = { format: 'openai', options: { api: 'responses', fullResponses: true }, model: 'gpt-5.1' };
 const router = { format: 'openrouter', base: '/api/v1', model: 'anthropic/claude-sonnet-4.5' };
 const gemini = { format: 'gemini', model: 'gemini-3-flash-preview' };
 

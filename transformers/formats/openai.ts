@@ -11,7 +11,12 @@ import {
   plainEfforts,
   searchModels,
 } from '../../protocols/chat/index.ts';
-import { openAiEfforts, openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
+import {
+  narrowResponsesUpstream,
+  openAiEfforts,
+  openAiModels,
+  responsesUpstream,
+} from '../../protocols/responses/index.ts';
 import { compatibleDialect, isUnversioned, rowsInUse } from './compatible.ts';
 import { without } from './dialect-row.ts';
 import { openaiFacts } from './facts/openai.ts';
@@ -79,6 +84,12 @@ const isAt = ({ hostname }: URL, names: readonly string[]): boolean =>
   names.some((host) => hostname.endsWith(host) && (hostname === host || hostname.endsWith(`.${host}`)));
 
 const isOwn = (baseUrl: URL): boolean => isAt(baseUrl, hosts);
+/** Hosts of others that take OpenAI's whole Responses protocol. Source: their API references, as of November 2026. */
+const fullResponses = ['api.x.ai', 'githubcopilot.com', 'openrouter.ai', 'chatgpt.com'];
+
+const knowsResponses = ({ baseUrl, options }: Target<Static<typeof Options>>): boolean =>
+  options.fullResponses ?? (isOwn(baseUrl) || isAt(baseUrl, fullResponses));
+
 const isAzure = (baseUrl: URL): boolean => isAt(baseUrl, azureHosts);
 
 const Options = Type.Object(
@@ -107,6 +118,13 @@ const Options = Type.Object(
         description:
           'Whether streams over Chat Completions are asked for their usage (`stream_options`), so that their tokens are ' +
           "counted. `false` is for servers that refuse the field. By default, the host's row decides; all others are asked.",
+      }),
+    ),
+    fullResponses: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the server takes all of the Responses protocol, as a proxy before OpenAI does. Otherwise converted requests ' +
+          "lack what many servers refuse, such as `include` and `store`. By default, the host's row decides; all others lack it.",
       }),
     ),
   },
@@ -184,7 +202,7 @@ export const openai = format({
   },
   rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {
-    if (apiOf(target) === 'responses') return responsesUpstream;
+    if (apiOf(target) === 'responses') return knowsResponses(target) ? responsesUpstream : narrowResponsesUpstream;
     const { streamUsage } = target.options;
     const own = isOwn(target.baseUrl);
     if (own && streamUsage === undefined) return ownUpstream;

@@ -24,6 +24,7 @@ type EndedRecord = Pick<
   | 'pool'
   | 'provider'
   | 'model'
+  | 'upstreamId'
   | 'status'
   | 'fault'
   | 'usage'
@@ -80,6 +81,7 @@ export const recordLine = (
     pool: record.pool,
     provider: record.provider,
     model: model === undefined ? undefined : shorten(model),
+    upstreamId: record.upstreamId,
     fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), maxFaultChars) },
     usage: usage && countsOf(usage),
     cost: isCost(cost) ? cost : undefined,

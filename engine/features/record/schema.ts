@@ -65,6 +65,7 @@ export const RequestSummary = Type.Object({
   pool: Type.Optional(Type.String({ description: 'The pool of which the destination was chosen.' })),
   provider: Type.Optional(Type.String()),
   model: Type.Optional(Type.String({ description: "The upstream's name of it." })),
+  upstreamId: Type.Optional(Type.String({ description: "The upstream's own id of the last call, if it named one." })),
   status: Type.Integer({ description: '499: the client went before the end.' }),
   fault: Type.Optional(Type.Object({ kind: Type.String(), message: Type.String() })),
   usage: Type.Optional(

@@ -15,8 +15,9 @@ import {
   type WireFormat,
 } from '../../../engine/model/request.ts';
 import type { CallIds } from '../../../engine/model/wire/call-ids.ts';
+import type { ToolSchemaForm } from '../../../engine/model/wire/tool-schema.ts';
 import { encodeCitation } from '../citations.ts';
-import { callIdForm, responsesTraits } from '../dialect.ts';
+import { callIdForm, type ResponsesTraits } from '../dialect.ts';
 import { type CalledTool, calledTool } from '../tool-names.ts';
 import { ToolItemQueue } from './tool-item-queue.ts';
 
@@ -27,6 +28,7 @@ export interface ContentContext {
   readonly place: 'message' | 'tool output';
   /** The model accepts cache marks. */
   readonly cacheMarks: boolean;
+  readonly toolSchema: ToolSchemaForm;
   /** The client uses this protocol: an absent member keeps its meaning. */
   readonly ownClient: boolean;
   /** A tool as this format names it. */
@@ -43,13 +45,15 @@ export const newContentContext = (
   request: ModelRequest,
   losses: Losses,
   client: WireFormat | undefined,
+  { cacheMarks, toolSchema }: ResponsesTraits,
   wireName: (name: string) => string,
   callIds: CallIds,
 ): ContentContext => {
   return {
     losses,
     place: 'message',
-    cacheMarks: responsesTraits(request.model).cacheMarks,
+    cacheMarks,
+    toolSchema,
     ownClient: client === 'responses',
     tool(name) {
       const tool = calledTool(request, name);

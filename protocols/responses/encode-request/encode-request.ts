@@ -5,20 +5,32 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import { isOff, type ModelRequest, type OutputFormat } from '../../../engine/model/request.ts';
 import { wireUserId } from '../../../engine/model/wire/user-id.ts';
 import { compactionBody } from '../compact.ts';
-import { type ResponsesTraits, responsesTraits } from '../dialect.ts';
+import { type ResponsesServer, type ResponsesTraits, responsesTraits } from '../dialect.ts';
 import { encodeExtra, newContentContext } from './encode-content.ts';
 import { encodeSystem, encodeTurns } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeToolMembers } from './encode-tools.ts';
+import { narrowed } from './narrow.ts';
 
 /**
  * Encodes a body. The vendor stores nothing unless the client requested it; encrypted reasoning is requested, so that
  * clients can return it. Source: OpenAI API reference, "Create a model response".
  */
-export const encodeRequest = (request: ModelRequest, { names, losses, client }: RequestContext): JsonObject => {
-  const traits = responsesTraits(request.model);
+export const encodeRequest = (
+  request: ModelRequest,
+  { names, losses, client }: RequestContext,
+  server: ResponsesServer = 'full',
+): JsonObject => {
+  const traits = responsesTraits(request.model, server);
   const { compaction } = request;
-  const context = newContentContext(request, losses, client, (name) => names.wire(name, fits, maxName), names.callIds);
+  const context = newContentContext(
+    request,
+    losses,
+    client,
+    traits,
+    (name) => names.wire(name, fits, maxName),
+    names.callIds,
+  );
   const { instructions, messages } = encodeSystem(request.system, context);
   // Tools come before the conversation, so that a valid name is never assigned to a renamed tool.
   const toolMembers = encodeToolMembers(request, context);
@@ -45,7 +57,8 @@ export const encodeRequest = (request: ModelRequest, { names, losses, client }: 
   };
   const { text: _text, reasoning: _reasoning, include, ...rest } = extra;
   const whole = { ...body, ...stored(request, client), ...included(request, traits, include), ...rest };
-  return compaction?.byPath ? compactionBody(whole) : whole;
+  if (compaction?.byPath) return compactionBody(whole);
+  return server === 'narrow' ? narrowed(whole, losses) : whole;
 };
 
 const fits = /^[a-zA-Z0-9_-]{1,64}$/;

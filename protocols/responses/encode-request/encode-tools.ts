@@ -11,7 +11,7 @@ import type {
 } from '../../../engine/model/request.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
 import { hostedChoice } from '../../../engine/model/wire/hosted-choice.ts';
-import { anyToolSchema, parametersPath, strictToolSchema, toolSchema } from '../../../engine/model/wire/tool-schema.ts';
+import { parametersPath, strictToolSchema, toolSchema } from '../../../engine/model/wire/tool-schema.ts';
 import { originalOf } from '../built-in-tools.ts';
 import { type ContentContext, encodeExtra } from './encode-content.ts';
 
@@ -75,7 +75,7 @@ const encodeFunction = (tool: FunctionTool, context: ContentContext): JsonObject
     ...(tool.description !== undefined && { description: tool.description }),
     parameters: toolSchema(
       tool.parameters,
-      strict ? strictToolSchema : anyToolSchema,
+      strict ? strictToolSchema : context.toolSchema,
       parametersPath(tool.at),
       context.losses,
     ),

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { request } from 'undici';
 import { isJsonObject, type Json } from '../../../engine/model/json/json.ts';
-import { systemWithoutAttribution, withoutAttribution } from '../../../protocols/messages/attribution.ts';
+import { membersWithoutAttribution, withoutAttribution } from '../../../protocols/messages/attribution.ts';
 import { formats } from '../../../transformers/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
@@ -21,7 +21,7 @@ const texts: readonly (readonly [text: string, left: string])[] = [
 for (const [text, left] of texts) {
   test(`an instruction without what is for its vendor: ${JSON.stringify(text)}`, (t) => {
     t.is(withoutAttribution(text), left);
-    t.deepEqual(systemWithoutAttribution({ system: text }), text === left ? undefined : { system: left });
+    t.deepEqual(membersWithoutAttribution({ system: text }), text === left ? undefined : { system: left });
   });
 }
 
@@ -78,3 +78,52 @@ test('only Anthropic’s own host reads it', (t) => {
     t.falsy(upstream.readsAttribution, name);
   }
 });
+
+/** What Claude Code sends in auto mode. */
+const context = {
+  v: 1,
+  permission_mode: 'auto',
+  live_cwd: '/home/ann/x',
+  home_dir: '/home/ann',
+  rule_roots: ['/home/ann/.claude'],
+};
+const safeguards = [
+  { type: 'dangerous_tool_use', classifier_context: context },
+  { type: 'newer', on: true },
+];
+
+for (const size of [10, 40_000]) {
+  for (const lacks of [[], ['sampling']]) {
+    test(`what a vendor's classifier learns of the user's machine stays with it: ${size}, ${lacks}`, async (t) => {
+      const upstream = await startUpstream(() =>
+        jsonAnswer({
+          type: 'message',
+          id: 'i',
+          role: 'assistant',
+          model: 'm',
+          content: [],
+          stop_reason: 'end_turn',
+          usage: {},
+        }),
+      );
+      const gateway = await startGateway({
+        LOG: false,
+        Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: [{ name: 'm', lacks }] }],
+        transformers: [{ name: 'anthropic', provider: 'p' }],
+      });
+      t.teardown(async () => {
+        await gateway.stop();
+        await upstream.close();
+      });
+      const messages = [{ role: 'user', content: 'C'.repeat(size) }];
+      const body = { model: 'p,m', max_tokens: 9, temperature: 0.5, messages, safeguards };
+      const answer = await request(`${gateway.baseUrl}/v1/messages`, { method: 'POST', body: JSON.stringify(body) });
+      await answer.body.dump();
+      const sent = upstream.requests[0];
+      t.false(sent?.text.includes('/home/ann'));
+      t.like(sent?.body, { messages, safeguards: [{ type: 'dangerous_tool_use' }, { type: 'newer', on: true }] });
+      t.is(answer.statusCode, 200);
+      t.regex(String(answer.headers['x-junctor-loss']), /safeguards/);
+    });
+  }
+}

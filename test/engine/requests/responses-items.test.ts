@@ -42,8 +42,8 @@ const open = async (t: ExecutionContext, { router = { default: 'c,n' }, streamed
       { name: 'c', baseUrl: upstream.url, apiKey: 'k', models: ['n'] },
     ],
     transformers: [
-      { name: 'openai', provider: 'r', options: { api: 'responses' } },
-      { name: 'openai', provider: 's', options: { api: 'responses' } },
+      { name: 'openai', provider: 'r', options: { api: 'responses', fullResponses: true } },
+      { name: 'openai', provider: 's', options: { api: 'responses', fullResponses: true } },
       { name: 'maxtoken', provider: 's', options: { max_tokens: 99 } },
     ],
     Router: router,

@@ -29,6 +29,7 @@ const request = (id: string, more: Partial<EndedRecord> = {}): EndedRecord => ({
   model: 'm',
   status: 200,
   fault: undefined,
+  upstreamId: undefined,
   usage: { input: 10, output: 2 },
   cost: undefined,
   firstByteMs: 3,
