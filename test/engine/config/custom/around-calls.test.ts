@@ -207,7 +207,7 @@ test('questions use up the limits of the client, who needs no permission for the
 });
 
 test('`spent` is what the client has used, with its questions; others have their own', async (t) => {
-  const { ask } = await rig(
+  const { ask, post, get } = await rig(
     t,
     {
       spends: stage(`await context.ask('p,m', 'q'); return next(request);`),
@@ -215,12 +215,36 @@ test('`spent` is what the client has used, with its questions; others have their
     },
     {
       more: { CLIENTS: [client('a'), client('b', { budget: { usd: 1, per: 'day' } })] },
-      script: () => jsonAnswer({ ...chatReply('x'), usage: { prompt_tokens: 500, completion_tokens: 100 } }),
+      script({ stream }) {
+        const usage = { prompt_tokens: 500, completion_tokens: 100 };
+        if (!stream) return jsonAnswer({ ...chatReply('x'), usage });
+        const last = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage })}\n\n`;
+        return sseAnswer([...chatStream(['x'], 0)].toSpliced(-1, 0, last));
+      },
     },
   );
   await ask('spends', { 'x-api-key': keyOf('a') });
   const [a, b] = [await ask('spent', { 'x-api-key': keyOf('a') }), await ask('spent', { 'x-api-key': keyOf('b') })];
+  const messages = [{ role: 'user', content: 'x' }];
+  const streamed = await post(
+    '/v1/chat/completions',
+    { model: 'p,spends', messages, stream: true },
+    { 'x-api-key': keyOf('a') },
+  );
+  await streamed.body.text();
+  const later = await ask('spent', { 'x-api-key': keyOf('a') });
+  const { requests } = await get('/api/requests');
+  const asked = requests.filter(({ cause }: Body) => cause?.kind === 'ask');
+  t.deepEqual(
+    asked.map(({ usage }: Body) => usage),
+    [
+      { input: 500, output: 100 },
+      { input: 500, output: 100 },
+    ],
+    'the history has what each question used',
+  );
   t.deepEqual(JSON.parse(a.said).usage, { input: 1000, output: 200 });
+  t.deepEqual(JSON.parse(later.said).usage, { input: 2000, output: 400 });
   t.deepEqual(JSON.parse(b.said).usage, { input: 0, output: 0 });
 });
 
