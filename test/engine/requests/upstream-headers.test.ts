@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../../support/gateway.ts';
+import { until } from '../../support/until.ts';
 import { jsonAnswer, startUpstream, type UpstreamAnswer } from '../../support/upstreams/upstream.ts';
 
 /** What a subscription's limits look like in the answers of its vendor. */
@@ -91,12 +94,13 @@ const idCases: readonly (readonly [sent: Readonly<Record<string, string>>, shown
   [{ 'request-id': `id-${key}` }, undefined],
 ];
 
-test("the upstream's id of a call is in the answer's headers and the history", async (t) => {
+test("the upstream's id of a call is in the answer's headers, the history and the log", async (t) => {
   let answer: UpstreamAnswer = jsonAnswer({});
   const upstream = await startUpstream(() => answer);
   const gateway = await startGateway({
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000 },
+    LOG_LEVEL: 'debug',
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: key, models: ['m'] }],
     transformers: [{ name: 'openai', provider: 'p' }],
   });
@@ -131,4 +135,12 @@ test("the upstream's id of a call is in the answer's headers and the history", a
   for (const { id, upstreamId } of requests) {
     t.is(upstreamId, idCases[Math.floor((Number(id.slice(5)) - 1) / perCase)]?.[1], id);
   }
+  const logged = async (): Promise<string> => readFile(join(gateway.home, 'app.log'), 'utf8').catch(() => '');
+  const lines = (text: string, message: RegExp): number =>
+    text.split('\n').filter((line) => line.includes('"upstreamRequestId":"req_011CVendor"') && message.test(line))
+      .length;
+  // Of the two cases with this id, each has as many answers as refusals; all of them end.
+  await until(async () => lines(await logged(), /"msg":"ended"/) === 2 * perCase);
+  t.true(lines(await logged(), /"msg":"(?!ended)/) >= perCase);
+  t.false((await logged()).includes(key));
 });
