@@ -29,7 +29,7 @@ export const formerService = (folder: string): { readonly pid: number; readonly 
  * variables. `undefined`: there is nothing, or the folder has been imported and the rest is gone.
  */
 export const formerNotice = (env: Environment, home: string): string | undefined => {
-  const userHome = env.HOME || homedir();
+  const userHome = userHomeOf(env) ?? home;
   const folder = resolve(env[`${formerVariable}HOME`] || join(userHome, `.${formerName}`));
   const isFolder = folder !== home && existsSync(join(folder, 'config.json'));
   const service = formerService(folder);
@@ -54,6 +54,16 @@ export const formerNotice = (env: Environment, home: string): string | undefined
   return parts.length > 0
     ? `Junctor was called Switchyard before: ${parts.join('; ')} (docs/upgrading.md).`
     : undefined;
+};
+
+/** `undefined`: a container's user may have no folder. */
+const userHomeOf = (env: Environment): string | undefined => {
+  if (env.HOME) return env.HOME;
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 };
 
 const inHome = (path: string, userHome: string): string => {

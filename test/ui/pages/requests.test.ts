@@ -228,7 +228,7 @@ browserTest('a captured request opens by keyboard: path, stream, raw, replay in 
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Capture', exact: true }).click();
-  await page.getByText('At most 270 captures are kept, up to 1.0 MiB each').waitFor();
+  await page.getByText('At most 470 captures are kept, up to 1.0 MiB each').waitFor();
   await page.getByRole('button', { name: 'Start capturing' }).click();
   await page.getByRole('button', { name: 'Capturing' }).waitFor();
   const body = { model: 'any', stream: true, top_k: 5, messages: [{ role: 'user', content: 'Which lever first?' }] };

@@ -22,7 +22,7 @@ export const lostConnection = (): void => {
 };
 
 const askAgain = (): void => {
-  fetch(`${gatewayUrl()}'/health/live`, { cache: 'no-store' }).then(
+  fetch(`${gatewayUrl()}/health/live`, { cache: 'no-store' }).then(
     () => connection.set({ up: true, revision: connection.get().revision + 1 }),
     () => void window.setTimeout(askAgain, askAgainMs),
   );
