@@ -246,7 +246,9 @@ export interface Routed extends Decoded {
   /** The destination has refused the reasoning in the history, so it is left out. */
   readonly withoutReasoning: boolean;
   /** The refusal by which this request was tried once more; absent: none so far. */
-  readonly taughtBy?: { readonly message: string; readonly lessons: readonly Lesson[] } | undefined;
+  readonly taughtBy?:
+    | { readonly message: string; readonly plan: Plan; readonly lessons: readonly Lesson[] }
+    | undefined;
   /** Fields that earlier requests had to do without, and that this one has, to see whether they are refused still. */
   readonly doubted?: readonly string[] | undefined;
 }

@@ -58,8 +58,8 @@ export const learnFrom =
   (ready: Ready, fault: Fault, status: number): Fault['remedy'] => {
     if (!statuses.has(status) || !learns(config, ready.resolution)) return undefined;
     const { resolution, call, context, taughtBy } = ready;
-    // The same words again: what was taught by them is of no use.
-    if (taughtBy && taughtBy.message === fault.message) {
+    // The same words again: what was taught by them is of no use. Another destination's are its own.
+    if (taughtBy?.message === fault.message && taughtBy.plan === ready.plan) {
       for (const lesson of taughtBy.lessons) memory.forget(resolution, lesson);
       return undefined;
     }
@@ -69,7 +69,7 @@ export const learnFrom =
     const lessons = wrong.length > 0 ? [] : lessonsIn(fault, sent, context.inputEstimate);
     for (const lesson of lessons) memory.learn(resolution, lesson);
     if (taughtBy || (wrong.length === 0 && lessons.length === 0)) return undefined;
-    fill(ready, { taughtBy: { message: fault.message, lessons } });
+    fill(ready, { taughtBy: { message: fault.message, plan: ready.plan, lessons } });
     return 'taught';
   };
 

@@ -171,3 +171,17 @@ test('H14 explain and the upstreams show what was taught', async (t) => {
     config: '{"body":{"temperature":null}}',
   });
 });
+
+test('H14 two destinations that refuse in the same words are each taught', async (t) => {
+  const gone = refusing('The service is unavailable.', {}, 503);
+  const never: Script = (asked) =>
+    Object.hasOwn(Object(asked.body), 'temperature') ? without('temperature')(asked, 0) : gone;
+  const { ask, upstreams } = await rig(t, [never, without('temperature')], { formats: ['openai', 'openai'] });
+  // One more try per request: the fallback's refusal serves the next one.
+  t.is((await ask({ temperature: 0.5 })).status, 503);
+  t.deepEqual(bodies(upstreams[1]?.requests ?? [], 'temperature'), [0.5]);
+  const { status, headers } = await ask({ temperature: 0.5 });
+  t.is(status, 200);
+  t.regex(String(headers['x-junctor-loss']), /temperature/);
+  t.deepEqual(bodies(upstreams[1]?.requests ?? [], 'temperature'), [0.5, undefined]);
+});
