@@ -57,12 +57,15 @@ test('every block is of a language that has a rule below', (t) => {
 
 /** Pages of functions that most users don't need, which are short. */
 const furtherPages = [
+  'docs/around.md',
   'docs/clients.md',
   'docs/credentials.md',
   'docs/fleet.md',
   'docs/history.md',
   'docs/hosts.md',
   'docs/kubernetes.md',
+  'docs/losses.md',
+  'docs/memory.md',
   'docs/models.md',
   'docs/performance.md',
   'docs/pools.md',
@@ -70,6 +73,7 @@ const furtherPages = [
   'docs/reasoning.md',
   'docs/responses.md',
   'docs/rules.md',
+  'docs/taught.md',
   'docs/telemetry.md',
   'docs/upgrading.md',
   'docs/usage.md',
