@@ -1,4 +1,5 @@
 import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
+import { type EffortWords, nearestEfforts } from '../../engine/model/wire/efforts.ts';
 
 /** The features that differ between models over Messages. */
 export interface MessagesTraits {
@@ -20,6 +21,10 @@ export interface MessagesTraits {
   readonly budgets: boolean;
   /** Thinking can be switched off. */
   readonly canBeOff: boolean;
+  /** The efforts that it takes; `undefined`: none, it has only budgets. */
+  readonly efforts: EffortWords | undefined;
+  /** With thinking off, it takes no effort above `high`. */
+  readonly offUpToHigh: boolean;
   /** Accepts other than default values of `temperature`, `top_p` and `top_k`. */
   readonly sampling: boolean;
   /** Accepts `temperature` and `top_p` together. */
@@ -42,6 +47,8 @@ const newest: MessagesTraits = {
   thinking: 'adaptive',
   budgets: true,
   canBeOff: false,
+  efforts: nearestEfforts('low', 'medium', 'high', 'xhigh', 'max'),
+  offUpToHigh: false,
   sampling: false,
   samplingPair: true,
   forcedCalls: true,
@@ -67,7 +74,12 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-3[-.]5/, differ: { maxTokens: 8192 } },
   // A date takes the place of the minor version: `claude-opus-4-20250514`.
   { names: /^claude-(?:opus|sonnet|haiku)-4(?:$|@|:|-latest|-\d{6,}|[-.][0-5](?!\d))/, differ: budget },
-  { names: /^claude-(?:opus|sonnet)-4[-.]6(?!\d)/, differ: { canBeOff: true, sampling: true } },
+  {
+    names: /^claude-(?:opus|sonnet)-4[-.]6(?!\d)/,
+    differ: { canBeOff: true, sampling: true, efforts: nearestEfforts('low', 'medium', 'high', 'max') },
+  },
+  { names: /^claude-(?:sonnet|haiku)-4[-.]5(?!\d)/, differ: { efforts: undefined } },
+  { names: /^claude-(?:opus-5(?![-.]\d{1,2}(?!\d))|haiku-5[-.]5(?!\d))/, differ: { offUpToHigh: true } },
   // Source: the API's own errors, as reported for each of these models.
   { names: /^claude-(?:opus|sonnet|haiku)-4[-.][1-6](?!\d)/, differ: { samplingPair: false } },
   { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true } },

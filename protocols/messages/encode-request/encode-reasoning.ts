@@ -68,7 +68,7 @@ const planForOthers = (wanted: Wanted): ThinkingPlan => {
   const { mode, wire, budget } = reasoning;
   if (wire === 'messages' && mode === 'off') return planOff(wanted);
   if (mode !== 'on' || budget === undefined) return planAdaptive({ ...wanted, forced: false });
-  const effort = effortWord(reasoning, losses);
+  const effort = effortWord(reasoning, traits, losses);
   const display = displayWord(reasoning, losses);
   const fitting =
     wire === 'messages'
@@ -101,7 +101,9 @@ export const bindingBetaOf = ({ model, turns }: ModelRequest): string | undefine
 const bindingBeta = 'thinking-binding-controls-2026-08-01';
 
 const planOff = ({ request, reasoning, traits, losses }: Wanted): ThinkingPlan => {
-  const effort = reasoning.wire === 'messages' ? effortWord(reasoning, losses) : undefined;
+  const asked = reasoning.wire === 'messages' ? effortWord(reasoning, traits, losses) : undefined;
+  const effort = traits.offUpToHigh && (asked === 'xhigh' || asked === 'max') ? 'high' : asked;
+  if (effort !== asked) losses.approximate('reasoning.effort', 'high: more needs thinking');
   if (effort === undefined) recordMootLoss(reasoning, losses);
   const maxTokens = request.maxTokens ?? traits.maxTokens;
   return { maxTokens, thinking: { type: 'disabled' }, effort, manual: false };
@@ -117,9 +119,9 @@ const planAdaptive = (wanted: Wanted): ThinkingPlan => {
     losses.approximate('reasoning', "effort low: it can't be off");
     return { ...plain, effort: 'low' };
   }
-  if (mode === undefined && wire === 'messages') return { ...plain, effort: effortWord(reasoning, losses) };
+  if (mode === undefined && wire === 'messages') return { ...plain, effort: effortWord(reasoning, traits, losses) };
   const display = displayWord(reasoning, losses);
-  const effort = effortWord(reasoning, losses) ?? budgetWord(budget, losses);
+  const effort = effortWord(reasoning, traits, losses) ?? budgetWord(budget, losses);
   if (reasoning.effort !== undefined && budget !== undefined) {
     losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   }
@@ -145,7 +147,7 @@ const planBudget = (wanted: Wanted): ThinkingPlan => {
     losses.approximate('reasoning.mode', 'a budget');
     if (reasoning.effort !== undefined) losses.approximate('reasoning.effort', 'a budget');
   }
-  const effort = wire === 'messages' && !newer ? effortWord(reasoning, losses) : undefined;
+  const effort = wire === 'messages' && !newer ? effortWord(reasoning, traits, losses) : undefined;
   if (mode === undefined && wire === 'messages') return { ...plain, effort };
   const display = displayWord(reasoning, losses);
   const obstacle = forced ? toolForced : historyObstacle(turns);
@@ -208,11 +210,19 @@ const historyObstacle = (turns: readonly Turn[]): string | undefined => {
   return first && isNative(first) ? undefined : 'off: the last tool calls lack signed thinking';
 };
 
-const effortWord = ({ effort }: Reasoning, losses: Losses): string | undefined => {
+const effortWord = (
+  { effort }: Reasoning,
+  { efforts }: MessagesTraits,
+  losses: Losses,
+): Exclude<Effort, 'none'> | undefined => {
   if (effort === undefined || effort === 'none') return undefined;
-  if (effort !== 'minimal') return effort;
-  losses.approximate('reasoning.effort', 'low');
-  return 'low';
+  const word = efforts?.[effort];
+  if (word === undefined || word === 'none') {
+    losses.drop('reasoning.effort', 'the model has no efforts');
+    return undefined;
+  }
+  if (word !== effort) losses.approximate('reasoning.effort', word);
+  return word;
 };
 
 const displayWord = ({ show }: Reasoning, losses: Losses): string | undefined => {

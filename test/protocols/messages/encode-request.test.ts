@@ -484,9 +484,30 @@ const plans: readonly (readonly [
   [
     'own effort stays',
     { effort: 'high', wire: 'messages' },
-    {},
+    { model: 'claude-opus-4-5' },
     { thinking: undefined, output_config: { effort: 'high' }, max_tokens: 16_000 },
   ],
+  [
+    'an effort where the model has none',
+    { effort: 'high', wire: 'messages' },
+    {},
+    { thinking: undefined, output_config: undefined, max_tokens: 16_000 },
+    ['reasoning.effort'],
+  ],
+  ...['claude-opus-4-6', 'anthropic/claude-sonnet-4.6'].map((model): (typeof plans)[number] => [
+    `${model}: xhigh`,
+    { mode: 'adaptive', effort: 'xhigh', wire: 'messages' },
+    { model },
+    { output_config: { effort: 'max' } },
+    ['~reasoning.effort'],
+  ]),
+  ...['claude-opus-5', 'claude-haiku-5-5'].map((model): (typeof plans)[number] => [
+    `${model}: off, with an effort`,
+    { mode: 'off', effort: 'max', wire: 'messages' },
+    { model },
+    { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+    ['~reasoning.effort'],
+  ]),
   [
     'adaptive stays',
     { mode: 'adaptive', effort: 'max', show: 'auto', wire: 'messages' },
