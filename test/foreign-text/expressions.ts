@@ -19,6 +19,7 @@ const many = (pump: string) => ({ pump });
 
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
+  'engine/operators/upstream-id.ts': [foreign(/^[\w.:/+=-]{1,128}$/)],
   'admin/health.ts': [foreign(/\btext\/html\b/i)],
   'engine/cli/former-name.ts': [own(/^((?:export )?)SWITCHYARD_/gm)],
   'engine/cli/commands/service-commands.ts': [own(/\$(?:PORT\b|\{PORT\})/)],
@@ -548,6 +549,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'protocols/messages/decode-fault.ts': [foreign(/credit balance is too low/i)],
   'protocols/messages/dialect.ts': [
+    foreign(/^claude-(?:sonnet|haiku)-4[-.]5(?!\d)/),
+    foreign(/^claude-(?:opus-5(?![-.]\d{1,2}(?!\d))|haiku-5[-.]5(?!\d))/),
     foreign(/^claude-(?:opus|sonnet|haiku)-4[-.][1-6](?!\d)/),
     foreign(/claude|fable|mythos/),
     foreign(/^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/),

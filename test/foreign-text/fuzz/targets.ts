@@ -376,7 +376,11 @@ const sseTarget = target(
     const expected: SseRecord[] = [];
     const parser = createParser({ onEvent: ({ event, data }) => expected.push({ event: event ?? '', data }) });
     parser.feed(all);
-    const seen = recordsOf(...split(new TextEncoder().encode(all), cuts));
+    // A record without content is skipped: some vendors send them between others.
+    expected.splice(0, expected.length, ...expected.filter(({ data }) => data.trim() !== ''));
+    // Nor does the library tell of what stands outside the framing.
+    const records = recordsOf(...split(new TextEncoder().encode(all), cuts));
+    const seen = records.filter(({ outside }) => outside === undefined);
     must(isDeepStrictEqual(seen, expected), `${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
   },
 );
