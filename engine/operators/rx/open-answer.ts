@@ -28,6 +28,8 @@ class Opening {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isOpen = false;
+  /** Whether those who were told of the answer have had the time to subscribe. */
+  #isTold = false;
   /** Whether the reader has got what was held. */
   #isRead = false;
   /** The answer's bytes; what reads the body ends it. */
@@ -80,12 +82,14 @@ class Opening {
     this.#isOpen = true;
     const body = new Observable<Uint8Array>((reader) => {
       this.#reader = reader;
-      // A stage's operator may subscribe several times at once: none of these misses the first bytes.
-      queueMicrotask(() => this.#giveHeld(reader));
+      if (this.#isTold) this.#giveHeld(reader);
       return this.#reading;
     });
     this.#subscriber.next({ streamed, body });
     this.#subscriber.complete();
+    this.#isTold = true;
+    // A stage's operator may subscribe several times at once: none of these misses the first bytes.
+    if (this.#reader) this.#giveHeld(this.#reader);
   }
 
   #giveHeld(reader: Subscriber<Uint8Array>): void {
