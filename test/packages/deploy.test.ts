@@ -5,6 +5,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { validateConfig } from '../../engine/config/validate.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
+import { later } from '../../engine/runtime/within.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startHaproxy } from '../support/processes/haproxy.ts';
 import { isMissing } from '../support/processes/redis.ts';
@@ -143,7 +144,8 @@ test('HAProxy spreads requests, and neither a stopping gateway nor an absent one
     TIMEOUTS: { leaveMs: 3_000, drainMs: 60_000 },
     Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
   };
-  const gateways = [await startGateway(config), await startGateway(config)];
+  // It leaves, and ends its streams, in real time.
+  const gateways = [await startGateway(config, {}, { after: later }), await startGateway(config, {}, { after: later })];
   for (const { stop } of gateways) t.teardown(stop);
   const url = await startHaproxy(
     t,
