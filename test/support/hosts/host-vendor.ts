@@ -12,7 +12,7 @@ export const breachesOf = ({ checks }: StrictHost, body: HostBody): readonly Bre
 /** A strict host as a simulated vendor. */
 export const hostVendor = (host: StrictHost): Vendor<ChatBody & HostBody> => {
   const { baseUrl, refusesWith = 400, failure } = host;
-  const path = `${new URL(baseUrl).pathname}/chat/completions`;
+  const path = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/chat/completions`;
   return {
     paths: new RegExp(`^${path.replaceAll('.', '\\.')}$`),
     key: bearerKey,
