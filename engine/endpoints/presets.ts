@@ -2,6 +2,7 @@ import { defer, from, mergeMap } from 'rxjs';
 import type { Presets } from '../config/presets/presets.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { HttpRoute } from '../http/router.ts';
+import { accessOf } from '../routing/client-access.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 
 /** A path that clients ask, and the factory of its endpoint for a gateway. */
@@ -29,6 +30,10 @@ export const presetRoutes = <Doc>(
         forClients,
         formatFault,
         socket,
+        async admitSocket({ preset = '' }, namedClient) {
+          const { access } = await presets.gatewayOf(preset);
+          if (namedClient !== undefined) accessOf(access, namedClient).assertPreset(preset);
+        },
         handle: (incoming, params) =>
           defer(() => from(presets.gatewayOf(params.preset ?? ''))).pipe(
             mergeMap((gateway) => endpointFor({ gateway }).handle(incoming, params)),

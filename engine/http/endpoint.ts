@@ -19,6 +19,8 @@ export interface Endpoint {
   readonly formatFault: FormatFault;
   /** How requests come over a WebSocket connection, which a handshake at the same path opens. Absent: over HTTP alone. */
   readonly socket?: SocketProtocol | undefined;
+  /** Rejects with the fault that every request of such a connection would get: it isn't opened. Absent: there is none. */
+  readonly admitSocket?: (params: Params, namedClient: string | undefined) => Promise<void>;
   /**
    * Answers a request. `params` are the decoded variable segments of the path. Subscribed once; unsubscribed when the client
    * disconnects. `formatFault` formats an error before the first data; a later error closes the connection.

@@ -11,6 +11,7 @@ import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
 import type { RouteMatch } from './router.ts';
 import type { ActiveRequest, HttpLimits, RequestInfo, ServeSettings, ServingListener } from './settings.ts';
 import { ClientSocket } from './socket/client-socket.ts';
+import type { Handshake } from './socket/socket-request.ts';
 import type { HttpStream } from './stream.ts';
 import type { Ticker } from './ticker.ts';
 
@@ -123,29 +124,39 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   /** Opens a WebSocket connection, or refuses it so that its client sends plain requests instead. */
   #upgrade({ endpoint, params }: RouteMatch): void {
-    const { stream, path, query, remoteAddress } = this;
-    const { socket: protocol } = endpoint;
-    const listener = this.#listener;
-    const isKnown = this.header('sec-websocket-version') === '13';
-    if (listener.retiring) {
-      this.received(retiringNow);
-      return;
-    }
-    if (!protocol || !stream.upgrade || !isKnown || !listener.admitsSocket()) {
-      this.received(upgradeRefused('POST'));
-      return;
-    }
-    const proxied = stream.proxiedAddress();
-    const { headers, remoteAddress: from } = stream;
+    const { path, query, remoteAddress } = this;
+    const { headers, remoteAddress: from } = this.stream;
+    const proxied = this.stream.proxiedAddress();
     const caller = { headers, remoteAddress: from, proxiedAddress: () => proxied };
-    this.#gone = true;
-    stream.upgrade((opened) => {
-      const socket = new ClientSocket(
-        listener,
-        { endpoint, params, path, query, caller, remoteAddress },
-        protocol,
-        opened,
-      );
+    const handshake = { endpoint, params, path, query, caller, remoteAddress };
+    if (!endpoint.admitSocket || !this.#opensSockets) {
+      this.#openSocket(handshake);
+      return;
+    }
+    const refuse = (error: unknown): void => {
+      if (!(error instanceof FaultError)) this.failed(error);
+      this.received({ fault: faultOf(error), close: true });
+    };
+    endpoint.admitSocket(params, this.namedClient).then(() => this.#openSocket(handshake), refuse);
+  }
+
+  /** Whether a WebSocket connection can be opened at this moment. */
+  get #opensSockets(): boolean {
+    const isKnown = this.header('sec-websocket-version') === '13';
+    return !this.#listener.retiring && isKnown && this.#listener.admitsSocket();
+  }
+
+  #openSocket(handshake: Handshake): void {
+    if (this.#gone) return;
+    const { upgrade } = this.stream;
+    const { socket: protocol } = handshake.endpoint;
+    const listener = this.#listener;
+    if (!protocol || !upgrade || !this.#opensSockets) {
+      this.received(listener.retiring ? retiringNow : upgradeRefused('POST'));
+      return;
+    }
+    upgrade((opened) => {
+      const socket = new ClientSocket(listener, handshake, protocol, opened);
       listener.openedSocket(socket);
       return socket;
     });
@@ -183,6 +194,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 
   #end(status: number, aborted: boolean): void {
+    this.#gone = true;
     this.claim.release();
     this.answerMemory.release();
     this.#listener.release(this);

@@ -58,8 +58,8 @@ export interface HttpStream {
   /** Closes the connection at once. */
   readonly close: () => void;
   /**
-   * Accepts a WebSocket handshake, in place of an answer; `undefined`: the request is none. Must be called while the server's handler
-   * runs. `open` is called during it.
+   * Accepts a WebSocket handshake, in place of an answer; `undefined`: the request is none. May be called later, but not after an
+   * abort. `open` is called during it.
    */
   readonly upgrade?: ((open: (socket: MessageStream) => MessageEvents) => void) | undefined;
 }

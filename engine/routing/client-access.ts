@@ -12,6 +12,8 @@ export interface ClientAccess {
   ) => boolean;
   /** Throws a `forbidden` fault for a destination or rule that isn't allowed, which names those that are. */
   readonly assertAllowed: (route: ClientRoute, config: Pick<Config, 'providers'>) => void;
+  /** Throws a `forbidden` fault for a preset that isn't allowed, whatever its destinations are. */
+  readonly assertPreset: (preset: string) => void;
 }
 
 /** The destination of a request, the rule that chose it and the preset it was sent to. */
@@ -32,16 +34,18 @@ const compile = (client: NamedClient): ClientAccess => {
   });
   const allowsModel: ClientAccess['allowsModel'] = ({ provider, model }) =>
     globs === undefined || globs.some(({ isWhole, matches }) => matches(isWhole ? `${provider.name},${model}` : model));
+  const assertRoute = (route: string): void => {
+    if (routes === undefined || routes.includes(route)) return;
+    fail('forbidden', `The client ${name} may not use the route ${route}. It may use: ${listed(routes)}.`, {
+      code: 'route_not_allowed',
+    });
+  };
   return {
     client,
     allowsModel,
+    assertPreset: (preset) => assertRoute(presetRoute + preset),
     assertAllowed({ provider, model, scenario, preset }, config) {
-      const route = routeOf(scenario, preset);
-      if (routes !== undefined && !routes.includes(route)) {
-        fail('forbidden', `The client ${name} may not use the route ${route}. It may use: ${listed(routes)}.`, {
-          code: 'route_not_allowed',
-        });
-      }
+      assertRoute(routeOf(scenario, preset));
       if (allowsModel({ provider, model })) return;
       const allowed = config.providers.flatMap((one) =>
         one.models.flatMap((listedModel) =>

@@ -89,7 +89,8 @@ class UwsStream implements HttpStream {
 
   #upgrade(open: (socket: MessageStream) => MessageEvents, context: UwsContext): void {
     // No protocol and no extension: answers are small, and compressing each message costs memory per connection.
-    this.#res.upgrade(socketData(open), headerValue(this.headers, 'sec-websocket-key') ?? '', '', '', context);
+    const key = headerValue(this.headers, 'sec-websocket-key') ?? '';
+    this.#res.cork(() => this.#res.upgrade(socketData(open), key, '', '', context));
   }
 
   proxiedAddress(): string {

@@ -180,6 +180,47 @@ for (const server of ['uws', 'node']) {
     }
   });
 
+  test(`${server}: a handshake at a preset gets the status that its requests would get over HTTP`, async (t) => {
+    const files = {
+      'presets/other/manifest.json': JSON.stringify({ Router: { default: 'chat,other' } }),
+      'presets/broken/manifest.json': '{"Router": 7}',
+    };
+    const clients = { CLIENTS: [{ name: 'c', key: `sha256:${hash('sha256', 'ck')}`, routes: ['preset/none'] }] };
+    const config = { APIKEY: 'k', LIMITS: { webSockets: 1 }, ...clients };
+    const { open, gateway } = await serve(t, good, config, { ...extras, files });
+    const handshake = async (key: string, path: string) =>
+      open({ authorization: `Bearer ${key}` }, path).then(
+        ({ socket }) => {
+          socket.close();
+          return 101;
+        },
+        ({ message }: Error) => Number(/\d+/.exec(message)?.[0]),
+      );
+    const plain = async (key: string, path: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const body = JSON.stringify(create({ type: undefined }));
+      return (await fetch(`${gateway.baseUrl}${path}`, { method: 'POST', headers, body })).status;
+    };
+    const rows: readonly (readonly [key: string, path: string, status: number])[] = [
+      ['k', '/preset/none/v1/responses', 404],
+      ['k', '/preset/..%2Fother/responses', 404],
+      ['ck', '/preset/none/responses', 404],
+      ['k', '/preset/broken/v1/responses', 500],
+      ['ck', '/preset/other/v1/responses', 403],
+      ['wrong', '/preset/none/v1/responses', 401],
+      ['k', '/preset/other/v1/nothing', 404],
+    ];
+    for (const [key, path, status] of rows) {
+      t.is(await handshake(key, path), status, `${key} ${path}`);
+      t.is(await plain(key, path), status, `${key} ${path} over HTTP`);
+    }
+    const both = await Promise.all(
+      ['/preset/other/responses', '/preset/other/v1/responses'].map((path) => handshake('k', path)),
+    );
+    t.deepEqual(both.toSorted(), [101, 426], 'there may be one connection');
+    await until(async () => (await handshake('k', '/preset/other/responses')) === 101);
+  });
+
   test(`${server}: a client that leaves ends its upstream calls, and one that stops reading pauses them`, async (t) => {
     const texts = Array.from({ length: 2_000 }, () => 'x'.repeat(1_000));
     const sent = { records: 0 };
