@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { textMask } from '../../engine/observe/log/mask-text.ts';
-import type { Gateway } from '../../engine/routing/gateway.ts';
+import { type Gateway, secretsOf } from '../../engine/routing/gateway.ts';
 import { jsonRoute, readJsonBody } from '../endpoint.ts';
 import { LocalServers, ModelsOutcome, TestOutcome } from '../schema.ts';
 
@@ -139,7 +139,8 @@ const ask = <T>(
   const { config } = result;
   const [asked] = config.providers;
   if (!asked) return of({ problem: "The provider can't be used." });
-  const maskText = textMask(() => asked.apiKeys);
+  const secrets = secretsOf(config);
+  const maskText = textMask(() => secrets);
   return from(build(config)).pipe(
     mergeMap((gateway) => question(gateway, asked.name)),
     map((answer) => ({ answer })),

@@ -6,9 +6,9 @@ import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import { SessionSpending } from '../config/custom/session-spending.ts';
 import { StageMemories } from '../config/custom/stage-memory.ts';
-import { quoteReferences } from '../config/env.ts';
 import { type Findings, type Inspect, withInspected } from '../config/judge.ts';
 import { presetFindings } from '../config/presets/preset-findings.ts';
+import { shownFindings } from '../config/secrets.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
 import { validateConfig } from '../config/validate.ts';
 import type { JsonObject } from '../model/json/json.ts';
@@ -88,10 +88,10 @@ export const judgeOffline = async (
   if ('faults' in result) return withInspected(result, source, env, inspect);
   const { checked } = await offlineGateway(result.config, home, leave);
   return {
-    faults: quoteReferences(checked.faults, source, env),
+    faults: shownFindings(checked.faults, source, env),
     warnings: [
       ...result.warnings,
-      ...quoteReferences(checked.warnings, source, env),
+      ...shownFindings(checked.warnings, source, env),
       ...(await presetFindings(home, source, env, inspect)),
     ],
   };

@@ -38,6 +38,8 @@ export interface Config {
   readonly telemetry: TelemetryConfig | undefined;
   /** Values of variables that are never shown, with the references to show instead; absent: there are none. */
   readonly referred?: readonly ReferredValue[];
+  /** What its file holds that nobody may see. */
+  readonly secrets: readonly string[];
   readonly log: boolean;
   readonly logLevel: LogLevel;
   readonly workers: number;

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../model/json/json.ts';
 import type { Config } from './config.ts';
 import type { Finding } from './diagnostics.ts';
-import { type Environment, quoteReferences } from './env.ts';
+import type { Environment } from './env.ts';
+import { shownFindings } from './secrets.ts';
 import type { Validation } from './validate.ts';
 
 /** What is said of a configuration. With any fault, it isn't used. */
@@ -27,7 +28,7 @@ export const withInspected = async <V extends Validation>(
   const found = await inspect(result.draft, source);
   return {
     ...result,
-    faults: [...result.faults, ...quoteReferences(found.faults, source, env)],
-    warnings: [...result.warnings, ...quoteReferences(found.warnings, source, env)],
+    faults: [...result.faults, ...shownFindings(found.faults, source, env)],
+    warnings: [...result.warnings, ...shownFindings(found.warnings, source, env)],
   };
 };

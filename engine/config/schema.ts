@@ -3,6 +3,14 @@ import { RuleFile } from './sections/rule-schema.ts';
 
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));
+/**
+ * What a text holds that nobody may see: `text`, all of it; `url`, its user and password, and parameters with the name of a secret;
+ * `named`, on a map or list of free form: members with such a name. Whatever shows or logs a configuration goes by it.
+ */
+export type SecretMark = 'text' | 'url' | 'named';
+const secret = <const M extends SecretMark>(mark: M): { readonly secret: M } => ({ secret: mark });
+const url = (description: string, ...examples: readonly string[]) =>
+  Type.Optional(Type.String({ description, ...secret('url'), examples }));
 const texts = (description: string, ...examples: readonly (readonly string[])[]) =>
   Type.Array(Type.String(), { description, examples });
 const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
@@ -82,9 +90,10 @@ type KeyCommandFile = Static<typeof KeyCommandFile>;
 /** A credential in the source. */
 export type CredentialFile = string | KeyCommandFile;
 
+const CredentialText = Type.String(secret('text'));
 const credential = (description: string) =>
   Type.Optional(
-    Type.Union([Type.String(), KeyCommandFile, Type.Array(Type.Union([Type.String(), KeyCommandFile]))], {
+    Type.Union([CredentialText, KeyCommandFile, Type.Array(Type.Union([CredentialText, KeyCommandFile]))], {
       description,
       examples: [
         '$PROVIDER_KEY',
@@ -97,7 +106,12 @@ const credential = (description: string) =>
 const StageUse = Type.Union(
   [
     Type.String({ description: "The transformer's name." }),
-    Type.Array(Type.Unknown(), { minItems: 1, maxItems: 2, description: 'The name and the options.' }),
+    Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: 2,
+      description: 'The name and the options.',
+      ...secret('named'),
+    }),
   ],
   {
     description: 'A transformer in the older spelling.',
@@ -112,7 +126,7 @@ const StageUses = Type.Array(StageUse, {
 });
 
 const values = (description: string, example: Readonly<Record<string, string>>) =>
-  Type.Optional(Type.Record(Type.String(), Type.String(), { description, examples: [example] }));
+  Type.Optional(Type.Record(Type.String(), Type.String(), { description, ...secret('named'), examples: [example] }));
 
 /** What calls to a provider or model have beside what the format makes of a request. */
 const callExtras = {
@@ -121,6 +135,7 @@ const callExtras = {
   body: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'Members that are merged into the body of calls; null removes a member.',
+      ...secret('named'),
       examples: [{ provider: { sort: 'price' } }],
     }),
   ),
@@ -175,9 +190,9 @@ export const ProviderFile = Type.Object({
     minLength: 1,
     examples: ['work', 'local'],
   }),
-  baseUrl: text("Base URL of the provider's API.", 'https://api.vendor.example/v1', 'http://127.0.0.1:11434/v1'),
+  baseUrl: url("Base URL of the provider's API.", 'https://api.vendor.example/v1', 'http://127.0.0.1:11434/v1'),
   otherBaseUrls: Type.Optional(
-    Type.Array(Type.String(), {
+    Type.Array(Type.String(secret('url')), {
       description:
         'Further base URLs of the same API and keys, in order; each takes requests while those before it fail.',
       maxItems: 8,
@@ -216,7 +231,7 @@ export const ProviderFile = Type.Object({
       examples: [false],
     }),
   ),
-  api_base_url: text('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
+  api_base_url: url('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
   api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(
     Type.Record(Type.String(), Type.Union([StageUses, Type.Object({ use: StageUses })]), {
@@ -377,6 +392,7 @@ export const TransformerFile = Type.Object({
   options: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The transformer's options.",
+      ...secret('named'),
       examples: [{ max_tokens: 8192 }],
     }),
   ),
@@ -579,6 +595,7 @@ export const ClientFile = Type.Object({
   }),
   key: Type.String({
     description: 'SHA-256 of its key: `sha256:` and 64 hexadecimal digits.',
+    ...secret('text'),
     examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
   }),
   models: Type.Optional(
@@ -603,25 +620,27 @@ export const ClientFile = Type.Object({
 export type ClientFile = Static<typeof ClientFile>;
 
 const fleetDescription = 'What several machines share: breakers, limits and reasoning.';
+const StoreText = Type.String(secret('url'));
+const FleetKeyText = Type.String(secret('text'));
 const secretExample = '$JUNCTOR_FLEET_KEY';
 const storeExample = 'rediss://$STORE_USER:$STORE_PASSWORD@valkey.example:6379';
 
 /** `FLEET`: what several machines share. */
 export const FleetFile = Type.Object(
   {
-    store: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 100 })], {
+    store: Type.Union([StoreText, Type.Array(StoreText, { minItems: 1, maxItems: 100 })], {
       description: 'URL of a Valkey or Redis, `redis://` or `rediss://`; a list: nodes of a cluster, or sentinels.',
       examples: [storeExample],
     }),
     primary: text("The primary's name, if the addresses are sentinels.", 'mymaster'),
     ca: text("File of the certificates, in PEM, that sign the store's; absent: those of Node.js.", '/certs/ca.pem'),
     name: Type.String({ description: 'Tells fleets in one store apart.', default: 'junctor' }),
-    key: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 10 })], {
+    key: Type.Union([FleetKeyText, Type.Array(FleetKeyText, { minItems: 1, maxItems: 10 })], {
       description:
         '32 bytes as base64 or hexadecimal digits, the same on all machines; a list: the first seals, all open.',
       examples: [secretExample, [secretExample, '$EARLIER_KEY']],
     }),
-    address: text(
+    address: url(
       "Base URL at which the others reach this machine; absent: that of `HOST`, or the machine's first address.",
       'http://10.0.0.7:3456',
     ),
@@ -649,7 +668,7 @@ const collectorExample = 'https://collector.example:4318';
 /** `TELEMETRY`: what is exported by OTLP. */
 export const TelemetryFile = Type.Object(
   {
-    endpoint: text(
+    endpoint: url(
       "The collector's base URL, for OTLP over HTTP; default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.",
       collectorExample,
     ),
@@ -689,9 +708,12 @@ export const ServiceSettings = Type.Object({
     description: 'Number of processes that share the port; `auto`: one per processor core.',
     default: 1,
   }),
-  APIKEY: text(
-    'The key for all routes, which clients must send. Required if HOST is not a loopback address.',
-    '$JUNCTOR_KEY',
+  APIKEY: Type.Optional(
+    Type.String({
+      description: 'The key for all routes, which clients must send. Required if HOST is not a loopback address.',
+      ...secret('text'),
+      examples: ['$JUNCTOR_KEY'],
+    }),
   ),
   CLIENTS: Type.Optional(
     Type.Array(ClientFile, {

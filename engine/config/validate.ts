@@ -7,14 +7,13 @@ import {
   type Environment,
   interpolateAll,
   nameOverrides,
-  quoteReferences,
   type Reference,
   references,
   referredValues,
 } from './env.ts';
 import { maxDepth } from './parse.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
-import { placeholderFaults, putSecretsBack } from './secrets.ts';
+import { placeholderFaults, putSecretsBack, secretsIn, shownFindings } from './secrets.ts';
 import { readPools } from './sections/pools.ts';
 import { isDemo, readProviders } from './sections/providers.ts';
 import { readRouter } from './sections/router.ts';
@@ -83,12 +82,20 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   const settings = readServiceSettings(filled, unset, findings);
   if (settings) warnOfLoops(list.providers, settings, findings);
 
-  const faults = nameOverrides(quoteReferences(findings.faults, source, env), env);
-  const warnings = quoteReferences(findings.warnings, source, env);
+  const faults = nameOverrides(shownFindings(findings.faults, source, env), env);
+  const warnings = shownFindings(findings.warnings, source, env);
   if (!settings) return { faults, warnings };
   const referred = referredValues(source, env);
   const { providers, pools } = list;
-  const config = { ...settings, ...(referred.length > 0 && { referred }), providers, pools, router, transformers };
+  const config = {
+    ...settings,
+    ...(referred.length > 0 && { referred }),
+    secrets: secretsIn(value),
+    providers,
+    pools,
+    router,
+    transformers,
+  };
   return faults.length > 0 ? { faults, warnings, draft: config } : { config, warnings };
 };
 

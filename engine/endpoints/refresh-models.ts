@@ -7,7 +7,7 @@ import type { ListedModel } from '../model/models/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { textMask } from '../observe/log/mask-text.ts';
 import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import { type Gateway, secretsOf } from '../routing/gateway.ts';
 import { type LocalServerKind, localModels } from './local-servers.ts';
 import { listUpstreamModels } from './upstream-models.ts';
 
@@ -63,7 +63,8 @@ const ask = async (
   const place = localServerKinds.find(({ origin }) => origin === baseUrl.origin);
   const served = place ? await localModels(place) : [];
   const plan = gateway.planFor({ client, provider, model: models[0] ?? 'any' });
-  const maskText = textMask(() => provider.apiKeys);
+  const secrets = secretsOf(gateway.config);
+  const maskText = textMask(() => secrets);
   return firstValueFrom(
     listUpstreamModels(plan, gateway).pipe(
       map((listed): Answer => {

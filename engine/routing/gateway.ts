@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, Provider } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import type { SessionSpending } from '../config/custom/session-spending.ts';
@@ -9,11 +9,10 @@ import { effectiveApiKey } from '../config/files/change.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
 import { type Destination, findDestination, findPool, providerNamed } from '../config/sections/destination.ts';
 import { isDemo } from '../config/sections/providers.ts';
-import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { isVendors } from '../model/transformer.ts';
 import type { Logs } from '../observe/log/logs.ts';
-import { type HiddenText, isSecretName, isSecretParameter } from '../observe/log/mask-text.ts';
+import type { HiddenText } from '../observe/log/mask-text.ts';
 import type { LossCounter } from '../observe/observer.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
@@ -245,32 +244,9 @@ const connectionLimits = ({ limits }: Config) => ({
   decompressedBytes: limits.decompressedReplyBytes,
 });
 
-/** All secrets of a configuration, which logs must mask. */
-export const secretsOf = ({ apiKey, fleet, telemetry, providers }: Config): readonly string[] =>
-  [
-    apiKey ?? '',
-    ...(fleet?.urls.map(({ password }) => decodeURIComponent(password)) ?? []),
-    ...(telemetry ? secretValues(telemetry.headers) : []),
-    ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)]),
-  ].filter((secret) => secret !== '');
+/** All secrets of a configuration: those of its file, and the key that stays in use until a restart. */
+export const secretsOf = ({ apiKey, secrets }: Config): readonly string[] =>
+  apiKey === undefined ? secrets : [apiKey, ...secrets];
 
 /** All that logs and captures of a configuration must not show: its secrets, and the values of its references. */
 export const hiddenIn = (config: Config): readonly HiddenText[] => [...secretsOf(config), ...(config.referred ?? [])];
-
-const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>
-  [extras, ...(modelExtras?.values() ?? [])].flatMap((one) => [
-    ...secretValues(one?.headers ?? {}),
-    ...secretValues(one?.query ?? {}),
-    ...secretTexts(one?.body ?? {}),
-  ]);
-
-/** Texts of members of an additional body whose names say that they are secret. */
-const secretTexts = (value: JsonObject): readonly string[] =>
-  Object.entries(value).flatMap(([name, inner]) => {
-    if (isJsonObject(inner)) return secretTexts(inner);
-    return typeof inner === 'string' && isSecretName(name) ? [inner] : [];
-  });
-
-/** Values of additional headers or parameters whose names say that they are secret, without a scheme (`Bearer `). */
-const secretValues = (extras: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(extras).flatMap(([name, value]) => (isSecretParameter(name) ? [value.replace(/^\w+ /, '')] : []));

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
 import { type Finding, formatFinding, formatFindings } from '../config/diagnostics.ts';
-import { quoteReferences } from '../config/env.ts';
 import { ConfigStore } from '../config/files/store.ts';
 import { type Inspect, withInspected } from '../config/judge.ts';
 import { presetFindings } from '../config/presets/preset-findings.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
+import { shownFindings } from '../config/secrets.ts';
 import { validateDraft } from '../config/validate.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
@@ -142,7 +142,7 @@ export const openGateway = async (
       const { faults } = inspectBuilt(other, built, isBroken);
       if (faults.length === 0) return built;
       if (built.upstreams !== current.gateway.upstreams) await built.upstreams.close();
-      return unusable(quoteReferences(faults, source, env));
+      return unusable(shownFindings(faults, source, env));
     },
     watch(listener) {
       changes = listener;

@@ -220,6 +220,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[a-z]+:\/\/[^/?#\\]*/i, many('a'), '-'),
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
     foreign(/^sha256:[\da-f]{64}$/i, 'sha256:', many('a')),
+    foreign(/^\w+ /, many('a')),
+    foreign(/[/?\\]/),
     foreign(/\[\d+\]/g, '[0', many('0')),
     foreign(
       /^Providers\.(?:models\.)?(?:apiKey|api_key|(?:headers|query)\..+)$/,
@@ -469,7 +471,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\w/),
   ],
   'engine/service/workers/find-service.ts': [own(/^\d+ \(.*\) Z/s)],
-  'engine/routing/gateway.ts': [own(/^\w+ /)],
   'engine/upstream/create-upstreams.ts': [own(/^https?:$/)],
   'engine/upstream/faults.ts': [own(/^E[A-Z]+$/), own(/^ERR_(SSL|TLS|OSSL)_/)],
   'engine/upstream/open-socket.ts': [foreign(/^HTTP\/1\.[01] (\d{3})/)],

@@ -7,13 +7,13 @@ import type { JsonObject } from '../../model/json/json.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import type { Config } from '../config.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
-import { type Environment, quoteReferences } from '../env.ts';
+import type { Environment } from '../env.ts';
 import { schemaReference, writeSchema } from '../json-schema.ts';
 import type { Inspect } from '../judge.ts';
 import { withInspected } from '../judge.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
 import { configFile } from '../read.ts';
-import { putSecretsBack } from '../secrets.ts';
+import { putSecretsBack, shownFindings } from '../secrets.ts';
 import { validateConfig } from '../validate.ts';
 import type { Backup } from './backups.ts';
 import { type Applied, type Change, type Configuration, needsRestart, type Prepared, type Refused } from './change.ts';
@@ -298,9 +298,9 @@ export class ConfigStore {
     if (!('config' in result)) return refused(inspect ? await withInspected(result, source, env, inspect) : result);
     const { config } = result;
     const prepared = await prepare(config, source);
-    const warnings = [...result.warnings, ...quoteReferences(prepared.warnings, source, env)];
+    const warnings = [...result.warnings, ...shownFindings(prepared.warnings, source, env)];
     return prepared.faults.length > 0
-      ? refused({ faults: quoteReferences(prepared.faults, source, env), warnings })
+      ? refused({ faults: shownFindings(prepared.faults, source, env), warnings })
       : { ...prepared, warnings, source, config };
   }
 

@@ -1,8 +1,9 @@
 import { FaultError } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Finding } from '../diagnostics.ts';
-import { type Environment, quoteReferences } from '../env.ts';
+import type { Environment } from '../env.ts';
 import type { Findings, Inspect } from '../judge.ts';
+import { shownFindings } from '../secrets.ts';
 import { validatePreset } from './merge-preset.ts';
 import { listPresets, readManifest } from './preset-files.ts';
 
@@ -43,7 +44,7 @@ const faultsOf = async (
     const result = validatePreset(base, parsed.source, env);
     const draft = 'faults' in result ? result.draft : result.config;
     const inspected: Findings['faults'] = draft ? (await inspect(draft, result.source)).faults : [];
-    return [...('faults' in result ? result.faults : []), ...quoteReferences(inspected, result.source, env)];
+    return [...('faults' in result ? result.faults : []), ...shownFindings(inspected, result.source, env)];
   } catch (error) {
     if (error instanceof FaultError) return [{ path: '', message: error.fault.message }];
     throw error;

@@ -2,8 +2,9 @@ import { fail, quoted } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
-import { type Environment, quoteReferences } from '../env.ts';
+import type { Environment } from '../env.ts';
 import { type Inspect, withInspected } from '../judge.ts';
+import { shownFindings } from '../secrets.ts';
 import { readPreset, validatePreset } from './merge-preset.ts';
 import { findPreset } from './preset-files.ts';
 
@@ -89,8 +90,8 @@ export const createPresets = <Gateway>({
       const { config, source } = result;
       const { faults, warnings } = await check(config);
       return {
-        faults: quoteReferences(faults, source, env),
-        warnings: [...result.warnings, ...quoteReferences(warnings, source, env)],
+        faults: shownFindings(faults, source, env),
+        warnings: [...result.warnings, ...shownFindings(warnings, source, env)],
       };
     },
   };

@@ -41,6 +41,7 @@ export const factFields = {
       Type.Union([Type.Boolean(), Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 100 })]),
       {
         description: 'Headers by name: globs for the value, or whether there is one.',
+        secret: 'named',
         examples: [{ 'x-team': 'blue*', 'x-trial': true }],
       },
     ),

@@ -13,7 +13,7 @@ import { readFleet } from './fleet.ts';
 import { checkHosts, readOrigins } from './host-lists.ts';
 import { readTelemetry } from './telemetry.ts';
 
-type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
+type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers' | 'secrets'>;
 const complete = reader(ServiceSettings, { compiled: false });
 
 /** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */

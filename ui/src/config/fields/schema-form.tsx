@@ -143,7 +143,7 @@ const Member = ({
   }
   if (
     schema.type === 'string' &&
-    path.toLowerCase().endsWith('key') &&
+    (schema.secret === 'text' || path.toLowerCase().endsWith('key')) &&
     (value === undefined || typeof value === 'string')
   ) {
     return (
