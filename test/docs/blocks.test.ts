@@ -61,6 +61,7 @@ const furtherPages = [
   'docs/clients.md',
   'docs/credentials.md',
   'docs/fleet.md',
+  'docs/gallery.md',
   'docs/history.md',
   'docs/hosts.md',
   'docs/kubernetes.md',
@@ -127,7 +128,7 @@ test('ts: each block is a file of docs/examples, which the compiler checks; each
   const modules = [...files].filter(([, text]) => text.includes('transformer({'));
   const options = {
     ...{ rules: 'Be brief.', words: ['hush'], url: 'http://127.0.0.1:9' },
-    ...{ minutes: 1, names: ['Ada'], guard: 'p,m', other: 'p,m', judge: 'p,m' },
+    ...{ minutes: 1, names: ['Ada'], guard: 'p,m', other: 'p,m', judge: 'p,m', seer: 'p,m' },
   };
   const gateway = await startGateway(
     {
@@ -183,7 +184,7 @@ const configurationOf = (block: JsonObject): JsonObject | undefined => {
 };
 
 test('json, jsonc: each block is a configuration, or a part of one, without faults and warnings', async (t) => {
-  const names = ['house-rules.ts', 'judge.ts', 'route.ts'];
+  const names = ['house-rules.ts', 'judge.ts', 'mask.ts', 'see.ts', 'guard.ts', 'cache.ts', 'route.ts'];
   const modules = await Promise.all(
     names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
   );

@@ -9,21 +9,37 @@ import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../../suppor
 const wires = {
   chat: {
     path: '/v1/chat/completions',
-    body: (model: string, text: string) => ({ model, messages: [{ role: 'user', content: text }] }),
+    body: (model: string, text: string | object[]) => ({ model, messages: [{ role: 'user', content: text }] }),
+    picture: (url: string) => [
+      { type: 'text', text: 'x' },
+      { type: 'image_url', image_url: { url } },
+    ],
     whole: (body: Body) => body.choices?.[0]?.message?.content,
     delta: (data: Body) => data.choices?.[0]?.delta?.content,
     end: /data: \[DONE\]\n\n$/,
   },
   messages: {
     path: '/v1/messages',
-    body: (model: string, text: string) => ({ model, max_tokens: 99, messages: [{ role: 'user', content: text }] }),
+    body: (model: string, text: string | object[]) => ({
+      model,
+      max_tokens: 99,
+      messages: [{ role: 'user', content: text }],
+    }),
+    picture: (url: string) => [
+      { type: 'text', text: 'x' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: url.split(',')[1] } },
+    ],
     whole: (body: Body) => body.content?.[0]?.text,
     delta: (data: Body) => data.delta?.text,
     end: /event: message_stop\n/,
   },
   responses: {
     path: '/v1/responses',
-    body: (model: string, text: string) => ({ model, input: text }),
+    body: (model: string, text: string | object[]) => ({ model, input: [{ role: 'user', content: text }] }),
+    picture: (url: string) => [
+      { type: 'input_text', text: 'x' },
+      { type: 'input_image', image_url: url },
+    ],
     whole: (body: Body) => body.output?.[0]?.content?.[0]?.text,
     delta: (data: Body) => (data.type === 'response.output_text.delta' ? String(data.delta) : undefined),
     end: /event: response\.(?:completed|incomplete)\n/,
@@ -44,6 +60,8 @@ const files: Readonly<Record<string, string>> = {
   'judge.ts': example('judge'),
   'cache.ts': example('cache'),
   'mask.ts': example('mask'),
+  'see.ts': example('see'),
+  'guard.ts': example('guard'),
   'own.ts': module(`around: () => answer('my own words')`),
   'twice.ts': module(`around: (request, next) => whole(next(request)).pipe(
     rx.mergeMap(({ text }) => whole(next({ ...request, temperature: 0 })).pipe(
@@ -55,7 +73,10 @@ const files: Readonly<Record<string, string>> = {
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
-const said = (body: Body): string => body.messages.at(-1).content;
+const said = (body: Body): string => {
+  const { content } = body.messages.at(-1);
+  return typeof content === 'string' ? content : content.map((part: Body) => part.text ?? '<picture>').join(' ');
+};
 
 test.before(async () => {
   upstream = await startUpstream(({ body }) => {
@@ -70,7 +91,9 @@ test.before(async () => {
           ? '2'
           : asked.model === 'failing'
             ? undefined
-            : `${asked.model} heard ${text}`;
+            : asked.model === 'seer'
+              ? 'a red cat'
+              : `${asked.model} heard ${text}`;
     if (reply === undefined)
       return { status: 400, headers: { 'content-type': 'application/json' }, pieces: ['{"error":{"message":"no"}}'] };
     return asked.stream
@@ -89,6 +112,8 @@ test.before(async () => {
         },
         { path: 'cache.ts', models: ['cached'], options: { minutes: 1 } },
         { path: 'mask.ts', models: ['masked'], options: { names: ['Ada', 'Eve'] } },
+        { path: 'see.ts', models: ['blind'], ask: ['p,seer'], options: { seer: 'p,seer' } },
+        { path: 'guard.ts', models: ['guarded'], ask: ['p,guard'], options: { guard: 'p,guard' } },
         { path: 'own.ts', models: ['own'] },
         { path: 'twice.ts', models: ['twice'] },
         { path: 'fallback.ts', models: ['failing'], ask: ['p,other'] },
@@ -104,7 +129,7 @@ test.after.always(async () => {
   await upstream?.close();
 });
 
-const ask = async (wire: Wire, model: string, text: string, stream: boolean) => {
+const ask = async (wire: Wire, model: string, text: string | object[], stream: boolean) => {
   const { path, body, whole, delta, end } = wires[wire];
   const answer = await request(`${gateway.baseUrl}${path}`, {
     method: 'POST',
@@ -139,10 +164,44 @@ for (const wire of Object.keys(wires) as Wire[]) {
       });
     answers('an answer of its own', 'own', 'hi', 'my own words');
     answers('a guard refuses', 'judged', 'a bomb', 'I can’t help with that.');
+    answers('a guard that is asked beside the call declines', 'guarded', 'a bomb', 'I can’t help with that.');
+    answers('a guard that is asked beside the call lets it pass', 'guarded', `tea ${how}`, `guarded heard tea ${how}`);
     answers('a judge chooses', 'judged', 'tea', 'other heard tea');
     answers('names are masked and put back', 'masked', 'Ada and Eve', 'masked heard Ada and Eve');
     answers('two calls', 'twice', 'x', 'twice heard x and twice heard x');
     answers('another destination after a failure', 'failing', 'x', 'other heard x');
     answers('from memory', 'cached', `x ${how}`, `cached heard x ${how}`);
+
+    test(`${how}: a picture is described, once`, async (t) => {
+      const url = `data:image/png;base64,${Buffer.from(how).toString('base64')}`;
+      const questions = () =>
+        upstream.requests.filter(({ body, text }) => Object(body).model === 'seer' && text.includes(url)).length;
+      for (const _ of [1, 2]) {
+        const { status, raw, said } = await ask(wire, 'blind', wires[wire].picture(url), stream);
+        t.is(status, 200, raw);
+        t.is(said, 'blind heard x\n\n[A picture. a red cat]', raw);
+      }
+      t.is(questions(), 1);
+    });
   }
 }
+
+test('a picture in a result of a tool is described as well', async (t) => {
+  const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+  const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({
+      model: 'p,blind',
+      max_tokens: 99,
+      messages: [
+        { role: 'user', content: 'look' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'look', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'image', source }] }] },
+      ],
+    }),
+  });
+  t.is(answer.statusCode, 200, await answer.body.text());
+  t.is(answer.headers['x-junctor-loss'], 'approximated: messages[2].content[0].content[0]');
+  const { messages } = Object(upstream.requests.at(-1)?.body);
+  t.like(messages.at(-1), { role: 'tool', content: '[A picture. a red cat]' });
+});
