@@ -4,10 +4,11 @@ import type { Spent } from './config/custom/around.ts';
 import type { Destination } from './config/sections/destination.ts';
 import type { CallBody } from './model/call-body.ts';
 import type { ReplyContext } from './model/context.ts';
-import type { Batch } from './model/event.ts';
+import type { Batch, ModelEvent } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Outline } from './model/json/outline.ts';
+import type { Running } from './model/machine.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
@@ -189,10 +190,10 @@ export interface ReplyProgress {
   betweenRecords: boolean;
   /** Known once the request is routed. */
   context: ReplyContext | undefined;
-  /** The first and the last chunk of a passed-through stream that hold records, for protocols that repeat parts of them. */
-  passed: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
-  /** Writes the event that shows progress during a long silence; absent while no stream is being converted. */
-  keepAlive: (() => string) | undefined;
+  /** The first and the last chunk of a passed-through stream that hold records, for protocols that number them, and the last with a number. */
+  passed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined;
+  /** Writes the client's stream while one is being converted: also what shows progress during a silence, and the end of an interrupted one. */
+  writing: Running<ModelEvent, string> | undefined;
   /** The fault that ended the answer after it had begun. */
   broken: Fault | undefined;
   /** The last call's id, as its upstream named it. */
@@ -211,7 +212,7 @@ export const newReplyProgress = (): ReplyProgress => ({
   betweenRecords: true,
   context: undefined,
   passed: undefined,
-  keepAlive: undefined,
+  writing: undefined,
   broken: undefined,
   upstreamId: undefined,
   failed: none,

@@ -93,6 +93,8 @@ export interface ClientProtocol {
    * Absent: the protocol has none.
    */
   readonly encodeProgress?: (passed: PassedRecords) => string | undefined;
+  /** What each record with a number holds, in streams whose records are numbered. Absent: they aren't. */
+  readonly numberMarker?: string;
   /** How a stream of this protocol ends. */
   readonly ends: StreamEnds;
   /**
@@ -125,6 +127,8 @@ export interface PassedRecords {
   readonly first: string;
   /** The last record, possibly preceded by more. */
   readonly last: string;
+  /** The last record with a number, possibly between others; empty if none has any. */
+  readonly numbered: string;
 }
 
 /** How to recognize the end of a stream. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Answered } from '../exchange.ts';
+import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
 import type { ModelEvent, Usage } from '../model/event.ts';
@@ -54,14 +54,12 @@ const inspectStream =
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     // Set by an earlier attempt.
-    progress.keepAlive = undefined;
+    progress.writing = undefined;
     const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
       const passing = bytes && start.take(bytes);
       if (!passing) return undefined;
       reasoning?.next(passing);
-      if (client.encodeProgress && passing.includes(dataField)) {
-        progress.passed = { first: progress.passed?.first ?? passing, last: passing };
-      }
+      if (client.numberMarker !== undefined) remember(progress, passing, client.numberMarker);
       return { type: 'data', data: passing };
     };
     let isCounted = false;
@@ -102,6 +100,17 @@ const faultIn = ({ plan, context, call }: Answered, record: SseRecord): Fault =>
   return error?.type === 'error' ? hideCredentials(error.fault, call.headers) : cutOff;
 };
 
+/** Keeps the chunks that the end of a stream with numbered records depends on. */
+const remember = (progress: ReplyProgress, chunk: Buffer, numberMarker: string): void => {
+  const { first = chunk, last = chunk, numbered = noBytes } = progress.passed ?? {};
+  progress.passed = {
+    first,
+    last: chunk.includes(dataField) ? chunk : last,
+    numbered: chunk.includes(numberMarker) ? chunk : numbered,
+  };
+};
+
+const noBytes = Buffer.alloc(0);
 const dataField = Buffer.from('data:');
 
 /** Forwards a whole reply unchanged, as status 200: that is how any success is read. Throws the fault that it holds despite its success status. */

@@ -75,6 +75,8 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
     const { client, progress } = this.#exchange;
     if (!progress.begun) return '';
     const passed = passedRecords(progress);
-    return (passed && client.encodeProgress?.(passed)) ?? progress.keepAlive?.() ?? '';
+    const texts: string[] = [];
+    if (!passed) progress.writing?.progress?.(texts);
+    return passed ? (client.encodeProgress?.(passed) ?? '') : texts.join('');
   }
 }

@@ -347,8 +347,8 @@ const done = Buffer.from('data: [DONE]\n\n');
 
 const hasWholeData = ({ data }: SseRecord): boolean => data.trim() === '[DONE]' || parseJson(data) !== undefined;
 
-/** The first and last records that passed through, as text; `undefined` if none did. */
+/** The records that the end of a passed-through stream depends on, as text; `undefined` if none passed. */
 export const passedRecords = ({ passed }: ReplyProgress): PassedRecords | undefined =>
-  passed && { first: textOf(passed.first), last: textOf(passed.last) };
+  passed && { first: textOf(passed.first), last: textOf(passed.last), numbered: textOf(passed.numbered) };
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();

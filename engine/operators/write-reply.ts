@@ -38,11 +38,7 @@ export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answ
 
 const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, ReplyPart> => {
   const writing = plan.graph.encodeStream.work.start(context);
-  progress.keepAlive = () => {
-    const texts: string[] = [];
-    writing.progress?.(texts);
-    return texts.join('');
-  };
+  progress.writing = writing;
   return {
     next(batch) {
       nextStep('encode-stream');
@@ -391,14 +387,13 @@ const wholeStream = (exchange: Exchange, fault: Fault): ReplyPart => ({
   body: lastRecord(exchange, fault),
 });
 
-/** If the answer hasn't begun, the client's protocol writes its opening events first. */
+/** If the answer hasn't begun, its opening events come first. The end of a converted stream with numbers is written by what has numbered its records. */
 const lastRecord = ({ client, id, progress }: Exchange, fault: Fault): string => {
-  const { begun, context } = progress;
-  const texts =
-    begun || !context
-      ? [client.encodeBreak(fault, id, passedRecords(progress))]
-      : runWhole(client.encodeStream, context, [{ type: 'error', fault }]);
-  return texts.join('');
+  const { begun, context, writing } = progress;
+  const texts: string[] = [];
+  if (!begun && context) return runWhole(client.encodeStream, context, [{ type: 'error', fault }]).join('');
+  if (client.numberMarker !== undefined) writing?.step({ type: 'error', fault }, texts);
+  return texts.join('') || client.encodeBreak(fault, id, passedRecords(progress));
 };
 
 /** Adds the provider and the model to a fault. They come last, since clients match the start of messages. */

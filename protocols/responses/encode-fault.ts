@@ -139,9 +139,9 @@ const unknownResponse = (requestId: string): JsonObject => ({
 });
 
 /** The last sequence number; -1 if the upstream sends none. */
-const lastNumber = ({ last }: PassedRecords): number => {
+const lastNumber = ({ numbered }: PassedRecords): number => {
   let number = -1;
-  for (const [, digits] of last.matchAll(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g))
+  for (const [, digits] of numbered.matchAll(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g))
     number = Number(digits);
   return number;
 };

@@ -62,6 +62,7 @@ export const responsesClient: ClientProtocol = {
   encodeFault,
   limitHeaders: rateLimitHeaders,
   encodeBreak,
+  numberMarker: '"sequence_number"',
   keepAlive: ': keep-alive\n\n',
   encodeProgress,
   // Coding agents compact the conversation on this fault, but recognize it only in a stream.

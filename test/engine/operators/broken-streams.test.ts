@@ -95,6 +95,9 @@ const breaks = (
   ['half a record', ['data: {"type":"resp'], 'close'],
 ];
 
+/** What servers of the Responses format send that has no number, before and in an answer that breaks. */
+const unnumbered = [': hello\n\n', event({ type: 'keepalive' }), 'event: ping\ndata: {"type":"ping"}\n\n'];
+
 /** What servers of the Responses format send after an error: some end every stream in the same way, whatever was in it. */
 const more = (faults: readonly string[]): ReturnType<typeof breaks> =>
   ['data: [DONE]\n\n', ': bye\n\n', 'data: {"type":"response.late"}\n\n'].flatMap((after) =>
@@ -122,6 +125,20 @@ const endOf = (text: string): readonly string[] => {
     /^(?:error|response\.failed|message_stop|response\.completed|\[DONE\])$/.test(type),
   );
   return at < 0 ? [] : types.slice(at);
+};
+
+/** What is wrong with a Responses stream's numbers, id and model: from its first event to the gateway's own last ones, they go on. */
+const breaksIn = (text: string): readonly string[] => {
+  const records = runWhole(readSseRecords, replyContext(), [Buffer.from(text)]);
+  const events = records.flatMap(({ data }) => parseJson(data) ?? []).filter(isJsonObject);
+  const numbers = events.flatMap(({ sequence_number: number }) => (number === undefined ? [] : [Number(number)]));
+  const responses = events.flatMap(({ response: own }) => (isJsonObject(own) ? [own] : []));
+  return [
+    ...(numbers.some((number, at) => number !== at) ? [`numbers ${numbers.join()}`] : []),
+    ...responses.flatMap(({ id, model }) =>
+      id === responses[0]?.id && model === responses[0]?.model ? [] : [`id ${id}, model ${model}`],
+    ),
+  ];
 };
 
 for (const [client, { path, body }] of Object.entries(clients)) {
@@ -154,6 +171,20 @@ for (const [client, { path, body }] of Object.entries(clients)) {
             end.join() === 'error,response.failed' || (client === format && end.join() === 'response.failed'),
             `${title}\n${text}`,
           );
+        if (client === 'responses') t.deepEqual(breaksIn(text), [], `${title}\n${text}`);
+      }
+      if (client !== format || client !== 'responses') return;
+      for (const extra of unnumbered) {
+        for (const finish of ['end', 'close'] as const) {
+          current = {
+            headers: { 'content-type': 'text/event-stream' },
+            pieces: [extra, ...begin, extra].flatMap((piece) => [piece, 5]),
+            finish,
+          };
+          const { text } = await ask({ ...body, stream: true }, path);
+          t.deepEqual(endOf(text), ['error', 'response.failed'], text);
+          t.deepEqual(breaksIn(text), [], text);
+        }
       }
     });
   }

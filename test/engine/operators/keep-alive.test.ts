@@ -5,6 +5,8 @@ import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
+import type { ModelEvent } from '../../../engine/model/event.ts';
+import type { Running } from '../../../engine/model/machine.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
@@ -91,17 +93,32 @@ test('an error passes at once, and no timer is left', async (t) => {
 const beats = (asked: Exchange): Promise<ReplyPart[]> =>
   lastValueFrom(silence(60_000).pipe(keptAlive(asked, 8), take(6), toArray()));
 
+/** A stream that is being converted. */
+const inProgress: Running<ModelEvent, string> = {
+  step: () => {},
+  end: () => {},
+  progress: (out) => out.push('in progress'),
+};
+
 test('in a long silence each fourth keep-alive is an event, once the answer has begun', async (t) => {
   const comment = responsesClient.keepAlive;
   const converted = exchange(true, responsesClient);
-  Object.assign(converted.progress, { opened: true, begun: true, keepAlive: () => 'in progress' });
+  Object.assign(converted.progress, {
+    opened: true,
+    begun: true,
+    writing: inProgress,
+  });
   t.deepEqual(brief(await beats(converted)), [comment, comment, comment, 'in progress', comment, comment]);
 
   const record =
     'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}\n\n';
   const passing = exchange(true, responsesClient);
   const bytes = Buffer.from(record);
-  Object.assign(passing.progress, { opened: true, begun: true, passed: { first: bytes, last: bytes } });
+  Object.assign(passing.progress, {
+    opened: true,
+    begun: true,
+    passed: { first: bytes, last: bytes, numbered: bytes },
+  });
   t.deepEqual(brief(await beats(passing))[3], record.replaceAll('created', 'in_progress'));
 
   const silent = exchange(true, responsesClient);
@@ -111,7 +128,11 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
 
 test('such an event comes once a minute: Codex gives up after five without one', async (t) => {
   const asked = exchange(true, responsesClient);
-  Object.assign(asked.progress, { opened: true, begun: true, keepAlive: () => 'in progress' });
+  Object.assign(asked.progress, {
+    opened: true,
+    begun: true,
+    writing: inProgress,
+  });
   const sent = brief(await beats(asked));
   t.is((sent.indexOf('in progress') + 1) * keepAliveMs, 60_000);
 });

@@ -11,19 +11,38 @@ const routes = [
   ['/v1/messages', { max_tokens: 9, messages: [message] }],
   ['/v1/chat/completions', { messages: [message] }],
   ['/v1/responses', { input: 'Hello' }],
+  ['/v1/responses', { input: 'Hello', model: 'r,m' }],
 ] as const;
+
+const numbered = (type: string, sequence_number: number, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...more })}\n\n`;
+/** The start of an answer of a Responses upstream, whose last record has no number. */
+const begun = [
+  numbered('response.created', 0, { response: { id: 'resp_own', model: 'own', status: 'in_progress', output: [] } }),
+  numbered('response.output_text.delta', 1, { item_id: 'i', output_index: 0, content_index: 0, delta: 'one' }),
+  'data: {"type":"keepalive"}\n\n',
+];
+
+/** What the events of a Responses stream say of their answer: it is the same up to the end. */
+const identities = (text: string): readonly string[] => {
+  const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+  const named = events.flatMap(({ response }) => (response ? [`${response.id} ${response.model}`] : []));
+  return [...new Set(named), events.flatMap(({ sequence_number: number }) => number ?? []).join()];
+};
 
 /** How a stream ends that the service can't wait for. */
 const ends = [
   /\n\nevent: error\ndata: \{"type":"error",[^\n]*shutting down[^\n]*\}\n\n$/,
   /\n\ndata: \{"error":\{[^\n]*shutting down[^\n]*\}\}\n\n$/,
   /\n\nevent: error\n[^\n]*shutting down[^\n]*\n\nevent: response\.failed\n[^\n]*"sequence_number":\d+[^\n]*\n\n$/,
+  /\n\nevent: error\n[^\n]*shutting down[^\n]*\n\nevent: response\.failed\n[^\n]*"sequence_number":\d+[^\n]*\n\n$/,
 ];
 
 test('a stopping service says so and serves on, then closes its port, then ends what is left in its own protocol', async (t) => {
-  const upstream = await startUpstream(({ body }) =>
-    Object(body).stream === true ? sseAnswer([...chatStream(['one'])].slice(0, 1), 'stall') : 'never',
-  );
+  const upstream = await startUpstream(({ body, url }) => {
+    if (Object(body).stream !== true) return 'never';
+    return sseAnswer(url.includes('/responses') ? begun : [...chatStream(['one'])].slice(0, 1), 'stall');
+  });
   t.teardown(upstream.close);
   /** The waits of the stop, by their length. */
   const pauses = new Map<number, () => void>();
@@ -33,9 +52,10 @@ test('a stopping service says so and serves on, then closes its port, then ends 
     else pauses.set(ms, act);
     return () => pauses.delete(ms);
   };
-  const providers = [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }];
+  const providers = ['p', 'r'].map((name) => ({ name, baseUrl: upstream.url, apiKey: 'k', models: ['m'] }));
+  const transformers = [{ name: 'openai', provider: 'r', options: { api: 'responses' } }];
   const TIMEOUTS = { leaveMs: 7_000, drainMs: 8_000 };
-  const gateway = await startGateway({ Providers: providers, TIMEOUTS }, {}, { after });
+  const gateway = await startGateway({ Providers: providers, transformers, TIMEOUTS }, {}, { after });
   let stopped: Promise<void> | undefined;
   t.teardown(async () => {
     over = true;
@@ -57,7 +77,7 @@ test('a stopping service says so and serves on, then closes its port, then ends 
   t.deepEqual(await health('/health/ready'), [503, 'close']);
   t.deepEqual(await health('/health/live'), [200, 'close']);
   const whole = routes.map(([path, body]) => post(path, body));
-  await until(() => upstream.requests.length === 6);
+  await until(() => upstream.requests.length === 2 * routes.length);
   t.false(pauses.has(TIMEOUTS.drainMs));
   pauses.get(TIMEOUTS.leaveMs)?.();
   await until(() =>
@@ -74,6 +94,16 @@ test('a stopping service says so and serves on, then closes its port, then ends 
     const text = await body.text();
     t.true(text.includes('one'));
     t.regex(text, ends[index] ?? /none/);
+    if (routes[index]?.[0] !== '/v1/responses') continue;
+    const [answer, numbers = '', ...others] = identities(text);
+    t.deepEqual([index === 3 ? answer : 'resp_own own', others], ['resp_own own', []], text);
+    t.deepEqual(
+      numbers,
+      numbers
+        .split(',')
+        .map((_, at) => at)
+        .join(),
+    );
   }
   for (const answer of await Promise.all(whole)) {
     t.is(answer.statusCode, 503);

@@ -62,11 +62,12 @@ for (const [fault, status, type, code] of encoded) {
   });
 }
 
-const passedThrough = (number: string) => ({
-  first:
-    ': hi\n\nevent: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_own","created_at":7,"status":"in_progress","model":"own","output":[],"error":null,"tools":[]}}\n\n',
-  last: `: hi\n\nevent: response.output_text.delta\ndata: {"type":"response.output_text.delta",${number}"delta":"\\"sequence_number\\":9"}\n\n`,
-});
+const passedThrough = (number: string) => {
+  const last = `: hi\n\nevent: response.output_text.delta\ndata: {"type":"response.output_text.delta",${number}"delta":"\\"sequence_number\\":9"}\n\n`;
+  return { first: created, last, numbered: last };
+};
+const created =
+  ': hi\n\nevent: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_own","created_at":7,"status":"in_progress","model":"own","output":[],"error":null,"tools":[]}}\n\n';
 
 test('a passed-through stream that breaks off ends in an error event and response.failed, wherever it was cut', (t) => {
   const text = responsesClient.encodeBreak({ kind: 'upstream-cut', message: 'm' }, 'r1');
@@ -112,7 +113,7 @@ test('a repeated response.in_progress keeps the last number of a passed-through 
     response: { id: 'resp_own', status: 'in_progress' },
   });
   t.like(again('')[0], { sequence_number: 0 });
-  t.is(responsesClient.encodeProgress?.({ first: 'data: {"ty', last: '' }), undefined);
+  t.is(responsesClient.encodeProgress?.({ first: 'data: {"ty', last: '', numbered: '' }), undefined);
 });
 
 test('a fault whose code is empty gets the code of its kind', (t) => {
