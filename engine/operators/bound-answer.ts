@@ -1,12 +1,13 @@
 import { Observable } from 'rxjs';
 import type { Limits } from '../config/schema.ts';
-import type { Answered } from '../exchange.ts';
+import type { Answered, Ready } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
 import { inStep } from '../runtime/loop-watch.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
+import { passesThrough } from './decode.ts';
 import type { StreamStage } from './rx/stages.ts';
 
 /**
@@ -34,13 +35,24 @@ export class HeldAnswer {
 
   /** The step holds this many bytes now. Throws if there is no memory for more. */
   hold(bytes: number): void {
-    const fault = this.#change(bytes);
-    if (fault) throw new FaultError(fault);
+    const refusal = this.refuse(bytes);
+    if (refusal) throw refusal;
   }
 
   /** Whether the step may hold this many bytes. */
   mayHold(bytes: number): boolean {
-    return this.#change(bytes) === undefined;
+    return this.refuse(bytes) === undefined;
+  }
+
+  /** The step holds this many bytes now; the fault if there is no memory for more. */
+  refuse(bytes: number): FaultError | undefined {
+    const more = this.#countedOf(bytes) - this.#counted;
+    if (more > 0) {
+      const refusal = this.#memory.take(more);
+      if (refusal) return new FaultError(refusal === 'exhausted' ? exhausted : exceedsMemory(this.#memory.maxBytes));
+      this.#counted += more;
+    } else this.keep(bytes);
+    return undefined;
   }
 
   /** The step holds this many bytes already. */
@@ -49,16 +61,6 @@ export class HeldAnswer {
     if (counted === this.#counted) return;
     this.#memory.hold(this.#memory.heldBytes + counted - this.#counted);
     this.#counted = counted;
-  }
-
-  #change(bytes: number): Fault | undefined {
-    const more = this.#countedOf(bytes) - this.#counted;
-    if (more > 0) {
-      const refusal = this.#memory.take(more);
-      if (refusal) return refusal === 'exhausted' ? exhausted : exceedsMemory(this.#memory.maxBytes);
-      this.#counted += more;
-    } else this.keep(bytes);
-    return undefined;
   }
 
   #countedOf(bytes: number): number {
@@ -157,6 +159,21 @@ export const boundReply =
       },
     };
   };
+
+/**
+ * Bounds a message of an upstream's WebSocket until it is complete, and counts it: as the record of a stream that it becomes. The
+ * returned function is told its bytes so far, and returns the fault beyond a bound.
+ */
+export const boundMessage = (
+  ready: Ready,
+  { recordBytes }: Pick<Limits, 'recordBytes'>,
+): ((bytes: number) => FaultError | undefined) => {
+  const held = new HeldAnswer(ready.answerMemory, passesThrough(ready, true).reply ? 'passed' : 'records');
+  return (bytes) =>
+    bytes > recordBytes
+      ? tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes')
+      : held.refuse(bytes);
+};
 
 /**
  * Bounds the content of a converted stream, and counts it. Stages buffer tool calls and some client formats repeat the whole text at

@@ -22,6 +22,7 @@ import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
 import { upstreamUrl } from '../upstream/url.ts';
+import { boundMessage } from './bound-answer.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { renewsKey, withCommandKey } from './command-key.ts';
@@ -198,9 +199,10 @@ export const callUpstream = <T>(
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
     const conversation = conversationFor(ready);
+    const incomplete = conversation === undefined ? undefined : boundMessage(ready, config.limits);
     observer.called();
     ready.progress.upstreamId = undefined;
-    return upstreams.call({ url, headers, body, backpressure, timeouts, conversation }).pipe(
+    return upstreams.call({ url, headers, body, backpressure, timeouts, conversation, incomplete }).pipe(
       sequence((answer) => {
         ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
         return isSuccess(answer)

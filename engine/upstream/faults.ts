@@ -33,6 +33,13 @@ export const asleepFault = (host: string): FaultError =>
     blameless: true,
   });
 
+/** The fault of a connection that showed no sign of life in the middle of an answer. */
+export const deadFault = (host: string, silentMs: number): FaultError =>
+  faultError(
+    'upstream-cut',
+    `The connection to the upstream ${host} is lost: no sign of life for ${seconds(silentMs)}.`,
+  );
+
 /** The fault of a call that got no connection: `late` after waiting, `full` without. Not a fault of the upstream. */
 export const poolFault = (
   host: string,

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { CallBody } from '../model/call-body.ts';
+import type { FaultError } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import type { PoolStats } from './pool.ts';
@@ -21,6 +22,11 @@ export interface UpstreamCall {
    * same as over HTTP, which is used where WebSocket isn't possible.
    */
   readonly conversation?: string | undefined;
+  /**
+   * Called over a WebSocket with the bytes that have come of an incomplete message, and with 0 when none are held. Returns the fault beyond a
+   * bound.
+   */
+  readonly incomplete?: ((bytes: number) => FaultError | undefined) | undefined;
 }
 
 /** How long one call may take, in milliseconds. */

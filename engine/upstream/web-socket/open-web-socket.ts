@@ -19,7 +19,13 @@ interface WebSocketTarget extends SocketTarget {
  * The outcome. `refused`: the upgrade failed, so the upstream, or what stands before it, doesn't speak it now. An answer has the status of a refusal that
  * plain HTTP would get as well: of the key, or of a limit. A `FaultError`: the upstream can't be reached at all.
  */
-type Handshake = WebSocket | HandshakeAnswer | FaultError | 'refused';
+type Handshake = OpenedWebSocket | HandshakeAnswer | FaultError | 'refused';
+
+/** An open WebSocket, and the socket under it, whose bytes show what is under way. */
+export interface OpenedWebSocket {
+  readonly webSocket: WebSocket;
+  readonly socket: Pick<Socket, 'prependListener'>;
+}
 
 /** A refusal of the key, or because of a limit. */
 export interface HandshakeAnswer {
@@ -62,7 +68,7 @@ const upgrade = (
     if (isSettled) return;
     isSettled = true;
     stop();
-    if (!(outcome instanceof WebSocket)) discard();
+    if (typeof outcome !== 'object' || !('webSocket' in outcome)) discard();
     if (outcome !== undefined) opened(outcome);
   };
   const discard = () => {
@@ -73,7 +79,7 @@ const upgrade = (
   webSocket
     // Its owner listens too; without any listener, an error of a discarded one would end the process.
     .on('error', () => settle('refused'))
-    .once('open', () => settle(webSocket))
+    .once('open', () => settle({ webSocket, socket }))
     .once('unexpected-response', (_request, response) => {
       const status = response.statusCode ?? 0;
       if (plainRefusals.has(status)) readRefusal(response, status, settle);

@@ -1,20 +1,20 @@
 import { Observable, of, type Subscriber, type Subscription } from 'rxjs';
 import { errors } from 'undici';
-import { FaultError } from '../../model/fault.ts';
+import { errorCode, FaultError } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { Pausable } from '../../runtime/backpressure.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import { readingTurns } from '../call-handler.ts';
-import { asleepFault, callFault, callTimeout, firstByteTimeout } from '../faults.ts';
+import { asleepFault, callFault, callTimeout, deadFault, firstByteTimeout } from '../faults.ts';
 import type { CallTimeouts, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
 import { type Chain, ResponseItems, type SentInput, sentInputOf } from './chain.ts';
 import { type CreateBody, createMessage, type SocketEvent, socketEventOf } from './create-message.ts';
 import type { HandshakeAnswer } from './open-web-socket.ts';
-import type { SocketConnection, SocketUser } from './socket-connection.ts';
+import { aliveMs, type SocketConnection, type SocketUser } from './socket-connection.ts';
 
-/** How long a response that a sleep interrupted may stay silent before its connection counts as dead, in milliseconds. */
-const wakeMs = 20_000;
+/** How often a connection is looked at, in milliseconds: a silent one is pinged. */
+const lookMs = 5_000;
 
 /** Bytes of notices that may come before a response begins. */
 const maxNoticeBytes = 1 << 16;
@@ -48,6 +48,7 @@ export class SocketCall implements SocketUser, Pausable {
   readonly #subscriber: Subscriber<UpstreamAnswer>;
   readonly #released: SocketCallParts['released'];
   readonly #items = new ResponseItems();
+  readonly #incomplete: UpstreamCall['incomplete'];
   #sent: SentInput | undefined;
   #connection: SocketConnection | undefined;
   /** Whether the request was shortened. */
@@ -58,13 +59,15 @@ export class SocketCall implements SocketUser, Pausable {
   #isFlushDue = false;
   #noticeBytes = 0;
   #readAtMs = 0;
+  /** When the machine had slept; `undefined`: it hasn't. */
+  #wokeMs: number | undefined;
   #paused = false;
   #done = false;
   #failure: Error | undefined;
   #http: Subscription | undefined;
   #stopSilence = nothing;
   #stopCall = nothing;
-  #stopWake = nothing;
+  #stopWatch = nothing;
 
   constructor(parts: SocketCallParts) {
     this.#parts = parts;
@@ -72,6 +75,7 @@ export class SocketCall implements SocketUser, Pausable {
     this.#limits = parts.limits;
     this.#clock = parts.clock;
     this.#backpressure = parts.call.backpressure;
+    this.#incomplete = parts.call.incomplete;
     this.#subscriber = parts.subscriber;
     this.#released = parts.released;
   }
@@ -85,8 +89,23 @@ export class SocketCall implements SocketUser, Pausable {
     this.#isContinued = after !== undefined;
     connection.chain = undefined;
     connection.send(createMessage(parts.body, after), this);
+    this.#watch(connection);
     this.#stopSilence = this.#clock.after(firstByteMs, () => this.#fail(firstByteTimeout(this.#host, firstByteMs)));
     if (callMs > 0) this.#stopCall = this.#clock.after(callMs, () => this.#fail(callTimeout(this.#host, callMs)));
+  }
+
+  /** Pings a connection that is silent, and gives up one that is dead: over HTTP if the response hasn't begun. */
+  #watch(connection: SocketConnection): void {
+    this.#stopWatch = this.#clock.after(lookMs, () => {
+      // What isn't read can't show whether it is alive.
+      if (this.#paused) connection.moved();
+      if (!connection.isDead) {
+        if (connection.silentMs >= lookMs) connection.ping();
+        this.#watch(connection);
+      } else if (this.#parts) this.#replace();
+      else if (connection.movedMs === this.#wokeMs) this.#fail(asleepFault(this.#host));
+      else this.#fail(deadFault(this.#host, aliveMs));
+    });
   }
 
   /** Makes the call over HTTP. */
@@ -121,30 +140,35 @@ export class SocketCall implements SocketUser, Pausable {
 
   onMessage(message: Buffer, isBinary: boolean): void {
     if (this.#done) return;
+    this.#incomplete?.(0);
     const event = isBinary ? undefined : socketEventOf(message);
     if (!event) this.#lose(garbledFault(this.#host));
     else if (this.#parts && event.type === 'error') this.#refuse(message, event);
     else this.#take(message, event);
   }
 
+  onIncomplete(bytes: number): void {
+    const fault = this.#done ? undefined : this.#incomplete?.(bytes);
+    // Over HTTP, it would need as much.
+    if (fault) this.#fail(fault);
+  }
+
   onLost(error?: Error): void {
     if (this.#done) return;
-    const isGarbled = error !== undefined && 'code' in error && String(error.code).startsWith('WS_ERR_');
-    this.#lose(
-      isGarbled ? garbledFault(this.#host) : callFault(this.#host, new errors.SocketError('other side closed'), 0),
-    );
+    const code = error && errorCode(error);
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#fail(tooLargeFault(this.#host));
+    else if (code?.startsWith('WS_ERR_')) this.#lose(garbledFault(this.#host));
+    else this.#lose(callFault(this.#host, new errors.SocketError('other side closed'), 0));
   }
 
   onWake(): void {
     const connection = this.#connection;
     if (!connection) return;
+    this.#wokeMs = connection.movedMs;
     this.#readAtMs = this.#clock.nowMs();
     connection.ping();
-    this.#stopWake();
-    this.#stopWake = this.#clock.after(wakeMs, () => {
-      // What isn't read can't show whether it is alive.
-      if (!connection.isAlive && !this.#paused) this.#fail(asleepFault(this.#host));
-    });
+    this.#stopWatch();
+    this.#watch(connection);
   }
 
   pause(): void {
@@ -308,7 +332,8 @@ export class SocketCall implements SocketUser, Pausable {
     this.#connection = undefined;
     this.#stopSilence();
     this.#stopCall();
-    this.#stopWake();
+    this.#stopWatch();
+    this.#incomplete?.(0);
     this.#backpressure.detach(this);
   }
 }
@@ -321,7 +346,13 @@ const streamHeaders: Headers = { 'content-type': 'text/event-stream; charset=utf
 const garbledFault = (host: string): FaultError =>
   new FaultError({
     kind: 'upstream-garbled',
-    message: `The upstream ${host} sent a message over WebSocket that isn't an event, or is too large.`,
+    message: `The upstream ${host} sent a message over WebSocket that isn't an event.`,
+  });
+
+const tooLargeFault = (host: string): FaultError =>
+  new FaultError({
+    kind: 'upstream-garbled',
+    message: `The upstream ${host} sent a message over WebSocket that is larger than LIMITS.decompressedReplyBytes in the configuration allows.`,
   });
 
 /** Statuses of a shortened request that the whole one would have too. */

@@ -106,6 +106,52 @@ test('a client of a WebSocket and its provider of a WebSocket each send what is 
   t.deepEqual(upstream.complaints, []);
 });
 
+test('an event beyond a bound is the same error as over HTTP', async (t) => {
+  const large = { type: 'response.output_text.delta', delta: 'x'.repeat(400_000) };
+  const script: SocketScript = ({ body }) => ({
+    events: [...responseEvents('resp_1', []).slice(0, body.model === 'later' ? 1 : 0), large],
+  });
+  const upstream = await startSocketUpstream({ script });
+  t.teardown(upstream.close);
+  for (const [limit, bytes] of [
+    ['recordBytes', 100_000],
+    ['answersBytes', 150_000],
+  ] as const) {
+    const gateway = await startGateway({
+      LOG: false,
+      LIMITS: { [limit]: bytes },
+      Providers: [true, false].map((webSocket) => ({
+        name: webSocket ? 'socket' : 'http',
+        baseUrl: `${upstream.url}/v1/responses`,
+        apiKey: 'k',
+        models: ['first', 'later'],
+        webSocket,
+      })),
+    });
+    t.teardown(gateway.stop);
+    for (const [path, body] of [
+      ['/v1/responses', { input: 'hi' }],
+      ['/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }],
+    ] as const) {
+      for (const model of ['first', 'later']) {
+        const ask = async (over: 'socket' | 'http') => {
+          const answer = await fetch(`${gateway.baseUrl}${path}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ ...body, model: `${over},${model}`, stream: true }),
+          });
+          t.is(upstream.requests.at(-1)?.over, over);
+          const text = (await answer.text()).replaceAll(`provider ${over}`, 'provider');
+          return { status: answer.status, text: text.replaceAll(/"(id|request_id|input_tokens)":("[^"]*"|\d+)/g, '') };
+        };
+        const overSocket = await ask('socket');
+        t.regex(overSocket.text, new RegExp(`LIMITS\\.${limit}`), `${path} ${model}`);
+        t.deepEqual(overSocket, await ask('http'), `${limit} ${path} ${model}`);
+      }
+    }
+  }
+});
+
 test('a change of the configuration closes the idle connections of the providers that it changes, not those of others', async (t) => {
   const upstreams = await Promise.all([startSocketUpstream({ script: agent }), startSocketUpstream({ script: agent })]);
   for (const { close } of upstreams) t.teardown(close);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -145,6 +146,22 @@ export const startSocketUpstream = async ({ upgrade = 'accept', script = chat, t
     state,
     /** Open WebSockets. */
     open,
+    /**
+     * Resolves when all that the client has sent so far is read, and what it gets in answer to its pings is read there. The second probe's
+     * frame follows those answers. One that is closed answers nothing.
+     */
+    answered: async () => {
+      for (const webSocket of open) {
+        for (let probe = 0; probe < 2 && open.has(webSocket); probe += 1) {
+          const heard = new AbortController();
+          const { signal } = heard;
+          const pong = Promise.race([once(webSocket, 'pong', { signal }), once(webSocket, 'close', { signal })]);
+          webSocket.ping();
+          await pong;
+          heard.abort();
+        }
+      }
+    },
     /** Forgets what the connections remember, and closes them. */
     closeSockets: () => {
       for (const webSocket of open) webSocket.close(1000);
