@@ -17,6 +17,8 @@ export interface MessagesTraits {
   readonly binds: boolean;
   /** How it thinks: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
   readonly thinking: 'adaptive' | 'budget';
+  /** What switches thinking on for clients of other formats, where it needs no budget: `effort` alone, without a `thinking` member. */
+  readonly switchedBy: 'adaptive' | 'enabled' | 'effort';
   /** Accepts a token budget from clients of this format. */
   readonly budgets: boolean;
   /** Thinking can be switched off. */
@@ -27,6 +29,8 @@ export interface MessagesTraits {
   readonly offUpToHigh: boolean;
   /** Accepts other than default values of `temperature`, `top_p` and `top_k`. */
   readonly sampling: boolean;
+  /** The lowest accepted temperature. */
+  readonly leastTemperature: number;
   /** Accepts `temperature` and `top_p` together. */
   readonly samplingPair: boolean;
   /** Accepts a forced tool call. */
@@ -45,19 +49,21 @@ const newest: MessagesTraits = {
   signs: true,
   binds: false,
   thinking: 'adaptive',
+  switchedBy: 'adaptive',
   budgets: true,
   canBeOff: false,
   efforts: nearestEfforts('low', 'medium', 'high', 'xhigh', 'max'),
   offUpToHigh: false,
   sampling: false,
+  leastTemperature: 0,
   samplingPair: true,
   forcedCalls: true,
   prefill: true,
   maxTokens: 16_000,
 };
 
-/** Models of other vendors: none of the vendor's own rules. */
-const otherVendors: MessagesTraits = { ...newest, signs: false };
+/** Models of other vendors: none of the vendor's own rules, and nothing that its newest models lack. */
+const otherVendors: MessagesTraits = { ...newest, signs: false, canBeOff: true, sampling: true };
 
 const budget = { thinking: 'budget', canBeOff: true, sampling: true, prefill: true } as const;
 
@@ -67,7 +73,7 @@ const budget = { thinking: 'budget', canBeOff: true, sampling: true, prefill: tr
  */
 const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/, differ: { ...newest, isKnown: true } },
-  { names: /claude|fable|mythos/, differ: { prefill: false } },
+  { names: /claude|fable|mythos/, differ: { prefill: false, canBeOff: false, sampling: false } },
   { names: /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/, differ: { budgets: false } },
   { names: /^claude-(?:[123](?!\d)|instant)/, differ: budget },
   { names: /^claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/, differ: { maxTokens: 4096 } },
@@ -90,6 +96,14 @@ const known: readonly KnownModels<MessagesTraits>[] = [
     names: /^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/,
     differ: { binds: true },
   },
+  // Models of other vendors. Source: the vendors' pages on their Messages endpoints; the sources of their clients.
+  { names: /^deepseek-/, differ: { efforts: nearestEfforts('low', 'high', 'max') } },
+  {
+    names: /^kimi-/,
+    differ: { sampling: false, canBeOff: false, switchedBy: 'effort', efforts: nearestEfforts('low', 'high', 'max') },
+  },
+  { names: /^kimi-k2/, differ: { canBeOff: true, switchedBy: 'enabled', efforts: undefined } },
+  { names: /^minimax-/, differ: { leastTemperature: 0.01 } },
 ];
 
 /** Who serves the models: their vendor, or any server, whose models have the vendor's traits only if their names are known. */

@@ -565,6 +565,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/),
     foreign(/^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/),
+    foreign(/^deepseek-/),
+    foreign(/^kimi-/),
+    foreign(/^kimi-k2/),
+    foreign(/^minimax-/),
   ],
   'protocols/messages/encode-request/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'protocols/messages/index.ts': [

@@ -62,12 +62,13 @@ export const planThinking = (
   return traits.thinking === 'budget' || stays ? planBudget(wanted) : planAdaptive(wanted);
 };
 
-/** A budget stays a budget, and thinking may follow any history. */
+/** A budget stays a budget where there are any, and thinking may follow any history. */
 const planForOthers = (wanted: Wanted): ThinkingPlan => {
   const { request, reasoning, traits, losses } = wanted;
   const { mode, wire, budget } = reasoning;
   if (wire === 'messages' && mode === 'off') return planOff(wanted);
-  if (mode !== 'on' || budget === undefined) return planAdaptive({ ...wanted, forced: false });
+  const takesBudget = wire === 'messages' || traits.switchedBy !== 'effort';
+  if (mode !== 'on' || budget === undefined || !takesBudget) return planAdaptive({ ...wanted, forced: false });
   const effort = effortWord(reasoning, traits, losses);
   const display = displayWord(reasoning, losses);
   const fitting =
@@ -121,7 +122,7 @@ const planAdaptive = (wanted: Wanted): ThinkingPlan => {
   }
   if (mode === undefined && wire === 'messages') return { ...plain, effort: effortWord(reasoning, traits, losses) };
   const display = displayWord(reasoning, losses);
-  const effort = effortWord(reasoning, traits, losses) ?? budgetWord(budget, losses);
+  const effort = effortWord(reasoning, traits, losses) ?? budgetWord(budget, traits, losses);
   if (reasoning.effort !== undefined && budget !== undefined) {
     losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   }
@@ -133,7 +134,19 @@ const planAdaptive = (wanted: Wanted): ThinkingPlan => {
     losses.approximate('reasoning', toolForced);
     return { ...plain, effort };
   }
-  return { ...roomy, thinking: { type: 'adaptive', display }, effort };
+  return { ...roomy, thinking: switchedOn(reasoning, traits, display, losses), effort };
+};
+
+/** The member that switches thinking on without a budget. */
+const switchedOn = (
+  { show }: Reasoning,
+  { switchedBy }: MessagesTraits,
+  display: string | undefined,
+  losses: Losses,
+): JsonObject | undefined => {
+  if (switchedBy === 'adaptive') return { type: 'adaptive', display };
+  if (show === 'hidden') losses.drop('reasoning.summary');
+  return switchedBy === 'enabled' ? { type: 'enabled' } : undefined;
 };
 
 const planBudget = (wanted: Wanted): ThinkingPlan => {
@@ -161,10 +174,11 @@ const planBudget = (wanted: Wanted): ThinkingPlan => {
 
 const toolForced = 'off: a tool call is required';
 
-/** Effort of a budget in tokens: low up to 1024, medium up to 8192, high above; none for a negative one. */
-const budgetWord = (budget: number | undefined, losses: Losses): string | undefined => {
+/** Effort of a budget in tokens: low up to 1024, medium up to 8192, high above, or the nearest; none for a negative one. */
+const budgetWord = (budget: number | undefined, { efforts }: MessagesTraits, losses: Losses): string | undefined => {
   if (budget === undefined || budget < 0) return undefined;
-  const effort = budget <= 1024 ? 'low' : budget <= 8192 ? 'medium' : 'high';
+  const asked = budget <= 1024 ? 'low' : budget <= 8192 ? 'medium' : 'high';
+  const effort = efforts?.[asked] ?? asked;
   losses.approximate('reasoning.budget_tokens', `effort ${effort}`);
   return effort;
 };

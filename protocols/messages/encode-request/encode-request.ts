@@ -143,13 +143,13 @@ const encodeSampling = (
     if (topK !== undefined) losses.drop('top_k', 'the model refuses it');
     return { ...kept, stop_sequences: encodeStop(request.stop, losses) };
   }
-  const clamped = temperature !== undefined && temperature > 1;
+  const fitting = temperature === undefined ? undefined : Math.min(Math.max(temperature, traits.leastTemperature), 1);
   const thinks = plan.manual || (traits.signs && traits.isKnown && plan.thinking?.type === 'adaptive');
   const heated = thinks && temperature !== undefined && temperature !== 1;
   if (heated) losses.drop('temperature', 'thinking allows only 1');
-  else if (clamped) losses.approximate('temperature', '1');
+  else if (fitting !== temperature) losses.approximate('temperature', String(fitting));
   if (thinks && topK !== undefined) losses.drop('top_k', 'not with thinking');
-  const sent = heated ? undefined : clamped ? 1 : temperature;
+  const sent = heated ? undefined : fitting;
   const coarse = thinks && topP !== undefined && topP < leastThinkingTopP;
   const second = !traits.samplingPair && sent !== undefined && topP !== undefined;
   if (coarse) losses.drop('top_p', `thinking allows only ${leastThinkingTopP} to 1`);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
-import { type ClientName, type Place, sent, upstreamOf } from './rig.ts';
+import { type Place, sent, upstreamOf } from './rig.ts';
 
 const own: Place = { baseUrl: 'https://api.anthropic.com' };
 const places: readonly Place[] = [
@@ -66,20 +66,72 @@ test('an unknown name has the vendor’s rules at its own address', (t) => {
   t.deepEqual(sent('anthropic', 'messages', asked, own).body.messages, loop([]));
 });
 
-const fromOthers: readonly (readonly [ClientName, JsonObject, JsonObject, JsonObject | undefined])[] = [
-  ['chat', { reasoning_effort: 'high' }, { type: 'adaptive' }, { effort: 'high' }],
-];
-for (const [client, asked, thinking, output] of fromOthers) {
-  test(`elsewhere, ${JSON.stringify(asked)} of a ${client} client`, (t) => {
-    const { body: out } = sent(
-      'anthropic',
-      client,
-      { model: 'kimi-k3', max_tokens: 4000, messages: [{ role: 'user', content: 'go' }], ...asked },
-      { baseUrl: 'https://api.moonshot.ai/anthropic' },
-    );
-    t.deepEqual(out.thinking, thinking);
-    t.deepEqual(out.output_config, output);
-  });
+type Elsewhere = readonly [model: string, asked: JsonObject, sent: JsonObject, losses?: readonly string[]];
+
+const kimi = 'https://api.moonshot.ai/anthropic';
+const sampling = { temperature: 0.5, top_p: 0.9, stop: ['x'] };
+const sampled = { temperature: 0.5, top_p: 0.9, stop_sequences: ['x'] };
+const adaptive = { type: 'adaptive' };
+
+/** What a chat client's controls become at servers of the Messages protocol that aren't Anthropic's. */
+const elsewhere: Readonly<Record<string, readonly Elsewhere[]>> = {
+  'http://127.0.0.1:8000': [
+    ['qwen3.8', sampling, sampled],
+    ['a-model-of-tomorrow', sampling, sampled],
+    ['a-model-of-tomorrow', { temperature: 0 }, { temperature: 0 }],
+    ['a-model-of-tomorrow', { temperature: 1.5 }, { temperature: 1 }, ['~temperature']],
+    [
+      'a-model-of-tomorrow',
+      { ...sampling, reasoning_effort: 'high' },
+      { ...sampled, thinking: adaptive, output_config: { effort: 'high' } },
+    ],
+    ['a-model-of-tomorrow', { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+    // Claude's own rules go with the name.
+    ['claude-of-tomorrow', sampling, { stop_sequences: ['x'] }, ['-temperature', '-top_p']],
+    ['claude-opus-5-5', sampling, { stop_sequences: ['x'] }, ['-temperature', '-top_p']],
+    ['claude-sonnet-4-5', sampling, { temperature: 0.5, stop_sequences: ['x'] }, ['-top_p']],
+    ['claude-of-tomorrow', { reasoning_effort: 'none' }, { output_config: { effort: 'low' } }, ['~reasoning']],
+  ],
+  [kimi]: [
+    ['kimi-k3', sampling, { stop_sequences: ['x'] }, ['-temperature', '-top_p']],
+    ['kimi-k3', { reasoning_effort: 'high' }, { output_config: { effort: 'high' } }],
+    ['kimi-k3', { reasoning_effort: 'medium' }, { output_config: { effort: 'high' } }, ['~reasoning.effort']],
+    ['kimi-k3', { reasoning_effort: 'none' }, { output_config: { effort: 'low' } }, ['~reasoning']],
+    ['kimi-k2.6', { reasoning_effort: 'high' }, { thinking: { type: 'enabled' } }, ['-reasoning.effort']],
+    ['kimi-k2.6', { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+  ],
+  'https://api.deepseek.com/anthropic': [
+    ['deepseek-v4-pro', sampling, sampled],
+    ['deepseek-v4-pro', { reasoning_effort: 'high' }, { thinking: adaptive, output_config: { effort: 'high' } }],
+    [
+      'deepseek-v4-pro',
+      { reasoning_effort: 'xhigh' },
+      { thinking: adaptive, output_config: { effort: 'max' } },
+      ['~reasoning.effort'],
+    ],
+  ],
+  'https://api.minimax.io/anthropic': [
+    ['MiniMax-M3', sampling, sampled],
+    ['MiniMax-M3', { temperature: 0 }, { temperature: 0.01 }, ['~temperature']],
+  ],
+  'https://api.z.ai/api/anthropic': [['glm-5.3', sampling, sampled]],
+};
+
+for (const [baseUrl, rows] of Object.entries(elsewhere)) {
+  for (const [model, asked, expected, lost = []] of rows) {
+    test(`${model} at ${baseUrl}: ${JSON.stringify(asked)}`, (t) => {
+      const messages = [{ role: 'user', content: 'go' }];
+      const { body: out, losses } = sent(
+        'anthropic',
+        'chat',
+        { model, max_tokens: 4000, messages, ...asked },
+        { baseUrl },
+      );
+      const { model: _, max_tokens: __, messages: ___, stream: ____, ...controls } = out;
+      t.deepEqual(controls, expected);
+      t.deepEqual(losses, lost);
+    });
+  }
 }
 
 test('elsewhere, reasoning that another vendor issued stays as text', (t) => {

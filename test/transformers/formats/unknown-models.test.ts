@@ -24,6 +24,12 @@ const rows: Readonly<Record<string, Row>> = {
     newest: ['claude-opus-5-5', 'claude-fable-5-2'],
     recordings: 'anthropic',
   },
+  "anthropic, at the vendor's own address": {
+    format: 'anthropic',
+    place: { baseUrl: 'https://api.anthropic.com' },
+    newest: ['claude-opus-5-5', 'claude-fable-5-2'],
+    recordings: 'anthropic',
+  },
   'openai, responses': {
     format: 'openai',
     place: { baseUrl: own },
@@ -238,7 +244,8 @@ const eventsShown = (
 };
 
 const pairs: readonly (readonly [row: string, known: string, future: readonly string[]])[] = [
-  ['anthropic', 'claude-opus-5-5', ['claude-opus-9', 'vendor/claude-fable-9', 'my-deployment']],
+  ['anthropic', 'claude-opus-5-5', ['claude-opus-9', 'vendor/claude-fable-9']],
+  ["anthropic, at the vendor's own address", 'claude-opus-5-5', ['claude-opus-9', 'my-deployment']],
   ['openai, responses', 'gpt-6.1-terra', ['gpt-9', 'vendor/gpt-9']],
   ['openai, chat', 'gpt-6.1-terra', ['gpt-9', 'vendor/gpt-9']],
   ['another host, chat', 'gpt-6.1-terra', ['gpt-9', 'vendor/gpt-9', 'openai/gpt-12-mini']],
