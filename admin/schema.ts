@@ -348,6 +348,25 @@ const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Typ
 const forMs = Type.Integer({ description: 'For so many milliseconds more.' });
 const keyNumber = Type.Integer({ description: 'The place of the key in the list, from 1 on.', minimum: 1 });
 
+const TaughtRows = listOf(
+  Type.Object({
+    model: Type.String(),
+    field: Type.String(),
+    does: Type.String({ description: 'What is done with the field in requests to this model.' }),
+    words: Type.String({ description: "The latest refusal's own." }),
+    seen: count('Refusals that said so.'),
+    since: date,
+    until: Type.String({
+      format: 'date-time',
+      description: 'From then on it is sent again, to see whether it is refused still.',
+    }),
+    config: orNull(Type.String(), {
+      description: "Members of the model's entry in `models` that say the same for good.",
+    }),
+  }),
+  { description: "What its provider's refusals have taught." },
+);
+
 /** One element of `GET /api/upstreams`. */
 export const UpstreamRow = Type.Object({
   provider: Type.String(),
@@ -365,17 +384,7 @@ export const UpstreamRow = Type.Object({
       resting: listOf(Type.Object({ number: keyNumber, why: reason, forMs })),
     }),
   ),
-  taught: listOf(
-    Type.Object({
-      model: Type.String(),
-      field: Type.String(),
-      does: Type.String({ description: 'What is done with the field in requests to this model.' }),
-      seen: count('Refusals that said so.'),
-      until: Type.String({ description: 'When it is sent again, to see whether it is refused still.' }),
-      config: orNull(Type.String(), { description: 'The line of the provider or model that says the same for good.' }),
-    }),
-    { description: 'What its refusals have taught.' },
-  ),
+  taught: TaughtRows,
 });
 export type UpstreamRow = Static<typeof UpstreamRow>;
 
@@ -427,6 +436,7 @@ export const Explanation = Type.Object({
       note: Type.Optional(Type.String()),
     }),
   ),
+  taught: TaughtRows,
   relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
   prefix: orNull(
     Type.Object({

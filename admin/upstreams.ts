@@ -1,25 +1,54 @@
 import Type from 'typebox';
+import { referredName, showReferencesIn } from '../engine/config/env.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
+import { fail } from '../engine/model/fault.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
+import { lessonsOfProvider } from '../engine/routing/show-taught.ts';
 import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
-import { jsonRoute } from './endpoint.ts';
-import { UpstreamRow } from './schema.ts';
-import { taughtRows } from './taught.ts';
+import { done, jsonRoute } from './endpoint.ts';
+import { Outcome, UpstreamRow } from './schema.ts';
 
-/** `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process. */
+const name = (description: string) => Type.Optional(Type.String({ description }));
+
+/**
+ * `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process, and what its refusals have
+ * taught. `DELETE /api/upstreams/taught` forgets that.
+ */
 export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/upstreams', {
-    summary: 'How each provider stands: breakers, keys, queue, connections',
+    summary: 'How each provider stands: breakers, keys, queue, connections, what its refusals have taught',
     says: 'The providers of the configuration.',
     reply: Type.Object({ upstreams: Type.Array(UpstreamRow) }),
     answer() {
+      const { config } = gateway();
+      const states = upstreamStates(gateway());
+      const taught = config.providers.map((provider) => lessonsOfProvider(provider, gateway()));
+      const shown = showReferencesIn(config.referred, taught);
+      return { upstreams: states.map((state, index) => ({ ...show(state), taught: shown[index] ?? [] })) };
+    },
+  }),
+  jsonRoute('DELETE', '/api/upstreams/taught', {
+    summary: "Forgets what a provider's refusals have taught",
+    says: 'The fields are sent again, by all processes.',
+    reply: Outcome,
+    query: {
+      provider: Type.String(),
+      model: name('Only what was taught of this model.'),
+      field: name('Only what was taught of this field.'),
+    },
+    answer({ query }) {
       const { config, taught } = gateway();
-      return {
-        upstreams: upstreamStates(gateway()).map((state, index) => ({
-          ...show(state),
-          taught: taughtRows(config.providers[index], taught),
-        })),
-      };
+      const asked = new URLSearchParams(query);
+      const meant = (given: string | null) => (given === null ? undefined : referredName(config.referred, given));
+      const provider = config.providers.find((one) => one.name === meant(asked.get('provider')));
+      if (!provider) return fail('not-found', 'There is no such provider.', { param: 'provider' });
+      const [model, field] = [meant(asked.get('model')), asked.get('field')];
+      const found = taught
+        .ofProvider(provider)
+        .filter(([of, { lesson }]) => (model ?? of) === of && (field ?? lesson.field) === lesson.field);
+      if (found.length === 0) fail('not-found', 'Nothing of this was taught.');
+      for (const [of, { lesson }] of found) taught.forget({ provider, model: of }, lesson);
+      return done(`Forgotten: ${[...new Set(found.map(([, { lesson }]) => lesson.field))].join(', ')}.`);
     },
   }),
 ];

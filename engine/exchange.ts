@@ -250,6 +250,8 @@ export interface Routed extends Decoded {
   readonly taughtBy?:
     | { readonly message: string; readonly plan: Plan; readonly lessons: readonly Lesson[] }
     | undefined;
+  /** The latest call whose refusal was learned from. */
+  readonly judged?: Ready['call'] | undefined;
   /** Fields that earlier requests had to do without, and that this one has, to see whether they are refused still. */
   readonly doubted?: readonly string[] | undefined;
 }

@@ -11,6 +11,7 @@ import { presetFindings } from '../config/presets/preset-findings.ts';
 import { shownFindings } from '../config/secrets.ts';
 import { hasUsdBudget } from '../config/sections/clients.ts';
 import { validateConfig } from '../config/validate.ts';
+import { readJournal } from '../hub/blob-journal.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
@@ -19,7 +20,7 @@ import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
-import { TaughtMemory } from '../routing/taught.ts';
+import { TaughtMemory, taughtFile } from '../routing/taught.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
@@ -62,7 +63,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
     signatures: createSignatureCache(),
     losses: createLossCounter(),
     catalogue,
-    taught: new TaughtMemory(),
+    taught: taughtIn(home),
     health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
     stageMemories: new StageMemories(),
@@ -71,6 +72,15 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
   });
   return { gateway, checked: inspectBuilt(config, gateway) };
 };
+
+/** What refusals have taught the service of a folder. */
+const taughtIn = (home: string): TaughtMemory =>
+  new TaughtMemory(Date.now, {
+    publish: () => undefined,
+    onFact(listener) {
+      for (const { name: id, ...fact } of readJournal(taughtFile(home))) listener({ id, ...fact });
+    },
+  });
 
 /** Judges a configuration as a service that starts with it would. Loads its modules; builds nothing. */
 export const judgeOffline = async (

@@ -17,6 +17,7 @@ import { namesDestination } from '../routing/resolve.ts';
 import type { RequestOrigin } from '../routing/rules/request-facts.ts';
 import { factsOf } from '../routing/rules/request-facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
+import { lessonsInForce } from '../routing/show-taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { type GrowingPrefix, growingPrefix, NotedRequest } from './growing-prefix.ts';
 
@@ -188,6 +189,7 @@ const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, ga
     ),
     body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
+    taught: lessonsInForce(resolution, gateway),
     relays: { ...passThrough },
     prefix: prefix && { ...prefix },
     compaction: context.request.compaction

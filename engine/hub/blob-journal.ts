@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { errorCode } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
@@ -23,14 +23,13 @@ const defaultMaxBytes = 64 << 20;
 /** Interval between writes, in milliseconds; a process that is killed loses the blobs since the last one. */
 const writeMs = 200;
 
-const line = reader(
-  Type.Object({
-    name: Type.String({ minLength: 1, maxLength: maxId }),
-    value: Type.String({ maxLength: maxBlob }),
-    /** Milliseconds since 1970. */
-    expires: Type.Number(),
-  }),
-);
+const Line = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: maxId }),
+  value: Type.String({ maxLength: maxBlob }),
+  /** Milliseconds since 1970. */
+  expires: Type.Number(),
+});
+const line = reader(Line);
 
 /**
  * Sealed blobs on disk, so that they survive a restart. They are appended to one file; when it is half of the size allowed, it
@@ -54,14 +53,9 @@ export class BlobJournal {
   /** The blobs that haven't expired, oldest first. */
   read(): readonly Blob[] {
     const nowMs = this.#now();
-    const found = [this.#olderPath, this.#options.path]
-      .flatMap((path) => linesOf(path))
-      .map((text) => parseJson(text))
-      // The last line may be incomplete, if the process was killed.
-      .filter((value) => line.matches(value))
-      .filter(({ expires }) => expires > nowMs);
+    const found = linesIn(this.#options.path, nowMs);
     this.#try(() => this.#rewrite(found.map((value) => `${JSON.stringify(value)}\n`)));
-    return found.map(({ name, value, expires }) => ({ name, value, forMs: expires - nowMs }));
+    return found.map((one) => blobOf(one, nowMs));
   }
 
   append({ name, value, forMs }: Blob): void {
@@ -78,7 +72,7 @@ export class BlobJournal {
     this.#waiting = [];
     this.#try(() => {
       if (this.#bytes + text.length > this.#halfBytes && this.#bytes > 0) {
-        renameSync(this.#options.path, this.#olderPath);
+        renameSync(this.#options.path, olderPath(this.#options.path));
         this.#bytes = 0;
       }
       appendFileSync(this.#options.path, text, { mode: 0o600 });
@@ -86,14 +80,10 @@ export class BlobJournal {
     });
   }
 
-  get #olderPath(): string {
-    return `${this.#options.path}.old`;
-  }
-
   #rewrite(lines: readonly string[]): void {
     const { path } = this.#options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (lines.length === 0 && sizeOf(path) === 0 && sizeOf(this.#olderPath) === 0) return;
+    if (lines.length === 0 && sizeOf(path) === 0 && sizeOf(olderPath(path)) === 0) return;
     // The newest that fit: the older file is empty from now on.
     let from = lines.length;
     let bytes = 0;
@@ -103,7 +93,7 @@ export class BlobJournal {
     }
     writeFileSync(`${path}.tmp`, lines.slice(from).join(''), { mode: 0o600 });
     renameSync(`${path}.tmp`, path);
-    rmSync(this.#olderPath, { force: true });
+    rmSync(olderPath(path), { force: true });
     this.#bytes = bytes;
   }
 
@@ -120,6 +110,26 @@ export class BlobJournal {
     }
   }
 }
+
+/** The blobs of a journal that haven't expired, oldest first. Changes nothing: another process may be writing it. */
+export const readJournal = (path: string, nowMs: number = Date.now()): readonly Blob[] =>
+  linesIn(path, nowMs).map((one) => blobOf(one, nowMs));
+
+const olderPath = (path: string): string => `${path}.old`;
+
+const linesIn = (path: string, nowMs: number) =>
+  [olderPath(path), path]
+    .flatMap((one) => linesOf(one))
+    .map((text) => parseJson(text))
+    // The last line may be incomplete, if the process was killed.
+    .filter((value) => line.matches(value))
+    .filter(({ expires }) => expires > nowMs);
+
+const blobOf = ({ name, value, expires }: Static<typeof Line>, nowMs: number): Blob => ({
+  name,
+  value,
+  forMs: expires - nowMs,
+});
 
 const linesOf = (path: string): readonly string[] => {
   try {

@@ -25,6 +25,7 @@ import { inStep, stageStep } from '../runtime/loop-watch.ts';
 import { boundContent, boundReply, errorEvent } from './bound-answer.ts';
 import { callUpstream, encodeRequest } from './call-upstream.ts';
 import { hideCredentials } from './hide-credentials.ts';
+import { learnFrom } from './learn.ts';
 import { readEvents } from './read-events.ts';
 import { Known, named, type SequenceStep, sequence, yieldIfLarge } from './rx/sequence.ts';
 import { stages } from './rx/stages.ts';
@@ -52,7 +53,7 @@ export const answerStage = (gateway: Gateway): SequenceStep<Reconciled, Batch> =
   const run = runLayers(gateway);
   return (reconciled) => {
     const answered = unanswered(reconciled);
-    return failingOnFault(answered, run(answered)).pipe(
+    return failingOnFault(gateway, answered, run(answered)).pipe(
       map((batch) => {
         answered.progress.begun = true;
         return batch;
@@ -92,7 +93,7 @@ const runLayers = (gateway: Gateway): ((answered: Answered) => Observable<Batch>
       if (!around) return from(answered, layers, at + 1);
       return wrap(answered, request, around, gateway, (changed) => {
         fill(answered, { request: changed });
-        return failingOnFault(answered, from(answered, layers, at + 1));
+        return failingOnFault(gateway, answered, from(answered, layers, at + 1));
       });
     };
     const asked =
@@ -143,12 +144,12 @@ const callInside = (gateway: Gateway): ((answered: Answered) => Observable<Batch
   return (answered) => call(new Known<Reconciled>(answered));
 };
 
-/** An answer that fails at its first `error` event, after the events before it. */
-const failingOnFault = (answered: Answered, source: Observable<Batch>): Observable<Batch> =>
+/** An answer that fails at its first `error` event, after the events before it. What that teaches is learned even if a stage hides it. */
+const failingOnFault = (gateway: Gateway, answered: Answered, source: Observable<Batch>): Observable<Batch> =>
   new Observable((subscriber) => {
     const failed = (error: unknown): void => {
       if (error instanceof FaultError) {
-        const fault = hideCredentials(error.fault, answered.call.headers);
+        const fault = learnFrom(gateway, answered, hideCredentials(error.fault, answered.call.headers));
         answered.progress.wrapped = { accepted: answered.progress.wrapped?.accepted ?? false, fault };
         subscriber.error(new FaultError(fault, { cause: error.cause }));
       } else subscriber.error(error);

@@ -17,7 +17,7 @@ import { RecordCutter } from '../model/wire/sse.ts';
 import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import type { Taught } from '../routing/taught.ts';
+import { learns, type Taught } from '../routing/taught.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -29,7 +29,7 @@ import { renewsKey, withCommandKey } from './command-key.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
-import { learnFrom, learns, outputFault, withLessons } from './learn.ts';
+import { withLessons } from './learn.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
@@ -69,7 +69,7 @@ export const encodeRequest = (
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
     const made = { url, headers: sent, body };
     const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
-    const known = learns(config, resolution) ? taught.of(resolution) : none;
+    const known = learns(config, resolution.provider) ? taught.of(resolution) : none;
     const changed = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
     const ready = fill(routed, { passThrough, call: changed });
     observer.encoded(ready);
@@ -189,12 +189,9 @@ const maxErrorBytes = 1 << 20;
  * Makes the upstream call, and passes what the upstream accepts to `then`. Throws the upstream's fault for a failure status, or the fault
  * that prevented an answer.
  */
-export const callUpstream = <T>(
-  { upstreams, config, health, commandKeys, taught }: Gateway,
-  then: SequenceStep<Answered, T>,
-): SequenceStep<Ready, T> => {
-  const learn = learnFrom(config, taught);
-  return (ready) => {
+export const callUpstream =
+  <T>({ upstreams, config, health, commandKeys }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
+  (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
@@ -207,11 +204,10 @@ export const callUpstream = <T>(
         ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
         return isSuccess(answer)
           ? open(ready, answer, config, health.nowMs)
-          : refuse(ready, answer, commandKeys, health.nowMs(), learn);
+          : refuse(ready, answer, commandKeys, health.nowMs());
       }, then),
     );
   };
-};
 
 /** The name of the conversation, if the call may go over a WebSocket. */
 const conversationFor = ({ plan, request, client, incoming }: Ready): string | undefined => {
@@ -296,13 +292,7 @@ const remedyFor = (
 };
 
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
-const refuse = (
-  ready: Ready,
-  answer: UpstreamAnswer,
-  commandKeys: CommandKeys,
-  nowMs: number,
-  learn: ReturnType<typeof learnFrom>,
-): Observable<never> => {
+const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, nowMs: number): Observable<never> => {
   if (isRedirect(answer)) {
     fail(
       'upstream-garbled',
@@ -315,10 +305,10 @@ const refuse = (
         ready.observer.refused({ isWhole: true, status: answer.status, headers: answer.headers, body });
         const text = new TextDecoder().decode(body);
         if (isBlocked(answer, text)) throw new FaultError(blocked(answer.status, text));
-        const fault = outputFault(ready, ready.plan.upstream.decodeFault(answer.status, answer.headers, text));
+        const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs) ?? learn(ready, fault, answer.status);
+        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs);
         // The key itself isn't at fault if its command prints another.
         const blameless = remedy === 'new-key' || fault.blameless;
         throw new FaultError(

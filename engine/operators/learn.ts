@@ -1,17 +1,12 @@
-import type { Config } from '../config/config.ts';
-import type { Destination } from '../config/sections/destination.ts';
 import { type Answered, fill, type Ready, type Reconciled, type Routed } from '../exchange.ts';
 import { bodyText, type CallBody } from '../model/call-body.ts';
-import type { Fault } from '../model/fault.ts';
+import type { Fault, FaultKind } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
-import { applyLessons, type Lesson, outputLimitIn } from '../model/upstream-error/lesson.ts';
+import { applyLessons, type Lesson, outputLimitIn, type TaughtCall } from '../model/upstream-error/lesson.ts';
 import { lessonsIn, misses, refusesOutput } from '../model/upstream-error/lessons-in.ts';
 import { leastRoom } from '../model/upstream-error/output-refusal.ts';
-import type { TaughtMemory } from '../routing/taught.ts';
-
-/** Whether a provider's refusals teach. */
-export const learns = ({ learn }: Pick<Config, 'learn'>, { provider }: Pick<Destination, 'provider'>): boolean =>
-  provider.learn ?? learn ?? true;
+import type { Gateway } from '../routing/gateway.ts';
+import { learns, type TaughtMemory } from '../routing/taught.ts';
 
 interface Made {
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +16,7 @@ interface Made {
 /** A call as its provider's refusals have taught, with the losses. The same call if none of them is about it. */
 export const withLessons = (routed: Reconciled, made: Made, memory: TaughtMemory): Made => {
   const { context, plan, resolution } = routed;
-  const lessons = memory.lessons(resolution);
+  const lessons = memory.inForce(resolution).map(({ lesson }) => lesson);
   const body = objectIn(made.body);
   const losses = context.losses.at(plan.format.name);
   const changed = applyLessons({ body, headers: made.headers }, lessons, context.inputEstimate, losses);
@@ -49,36 +44,53 @@ const objectIn = (body: CallBody): JsonObject => {
 /** Statuses of a request that is refused for what it says. */
 const statuses: ReadonlySet<number> = new Set([400, 422]);
 
+/** Kinds of such a fault, if it came in an answer's place, without a status. A host that says only words has the last one. */
+const kinds: ReadonlySet<FaultKind> = new Set(['upstream-invalid', 'upstream-context', 'upstream-error']);
+
+const isRefusal = ({ kind, status, settled }: Fault): boolean =>
+  !settled && (status === undefined ? kinds.has(kind) : statuses.has(status));
+
 /**
- * Takes what a refusal teaches into the memory. Returns the remedy if the request is to be sent once more: once per request, before the
- * first byte. What a second refusal teaches is left for the next request.
+ * Takes what a failed attempt teaches into the memory, whether a status or the answer itself reported it. Returns the fault, with the
+ * remedy if the request is to be sent once more: once per request, before the first byte. What a second refusal teaches is left for the
+ * next request.
  */
-export const learnFrom =
-  (config: Pick<Config, 'learn'>, memory: TaughtMemory) =>
-  (ready: Ready, fault: Fault, status: number): Fault['remedy'] => {
-    if (!statuses.has(status) || !learns(config, ready.resolution)) return undefined;
-    const { resolution, call, context, taughtBy } = ready;
-    // The same words again: what was taught by them is of no use. Another destination's are its own.
-    if (taughtBy?.message === fault.message && taughtBy.plan === ready.plan) {
-      for (const lesson of taughtBy.lessons) memory.forget(resolution, lesson);
-      return undefined;
-    }
-    const wrong = memory.lessons(resolution).filter((lesson) => misses(fault, lesson));
-    for (const lesson of wrong) memory.forget(resolution, lesson);
-    const sent = { body: objectIn(call.body), headers: call.headers };
-    const lessons = wrong.length > 0 ? [] : lessonsIn(fault, sent, context.inputEstimate);
-    for (const lesson of lessons) memory.learn(resolution, lesson);
-    if (taughtBy || (wrong.length === 0 && lessons.length === 0)) return undefined;
-    fill(ready, { taughtBy: { message: fault.message, plan: ready.plan, lessons } });
-    return 'taught';
-  };
+export const learnFrom = (
+  { config, taught: memory }: Pick<Gateway, 'config' | 'taught'>,
+  routed: Routed & Partial<Ready>,
+  refused: Fault,
+): Fault => {
+  const { call } = routed;
+  if (!call || call === routed.judged || refused.remedy || !isRefusal(refused)) return refused;
+  fill(routed, { judged: call });
+  const sent = { body: objectIn(call.body), headers: call.headers };
+  const fault = outputFault(refused, sent);
+  return learns(config, routed.resolution.provider) && teaches(memory, routed, fault, sent)
+    ? { ...fault, kind: 'upstream-invalid', remedy: 'taught' }
+    : fault;
+};
+
+/** Whether the request is to be sent once more. */
+const teaches = (memory: TaughtMemory, routed: Routed, fault: Fault, sent: TaughtCall): boolean => {
+  const { resolution, context, taughtBy, plan } = routed;
+  const { message } = fault;
+  // The same words again: what was taught by them is of no use. Another destination's are its own.
+  if (taughtBy?.message === message && taughtBy.plan === plan) {
+    for (const lesson of taughtBy.lessons) memory.forget(resolution, lesson);
+    return false;
+  }
+  const wrong = memory.inForce(resolution).filter(({ lesson }) => misses(fault, lesson));
+  for (const { lesson } of wrong) memory.forget(resolution, lesson);
+  const lessons = wrong.length > 0 ? [] : lessonsIn(fault, sent, context.inputEstimate);
+  for (const lesson of lessons) memory.learn(resolution, lesson, message);
+  if (taughtBy || (wrong.length === 0 && lessons.length === 0)) return false;
+  fill(routed, { taughtBy: { message, plan, lessons } });
+  return true;
+};
 
 /** A refusal of an output limit isn't an overflow: a shorter conversation wouldn't help. */
-export const outputFault = (ready: Ready, fault: Fault): Fault => {
-  if (fault.kind !== 'upstream-context') return fault;
-  const refused = refusesOutput(fault, { body: objectIn(ready.call.body) });
-  return refused ? { ...fault, kind: 'upstream-invalid' } : fault;
-};
+const outputFault = (fault: Fault, sent: TaughtCall): Fault =>
+  fault.kind === 'upstream-context' && refusesOutput(fault, sent) ? { ...fault, kind: 'upstream-invalid' } : fault;
 
 /** Drops what an answer shows to be wrong: the provider has accepted a field that it refused earlier. */
 export const forgetDisproved = (routed: Routed & Partial<Answered>, memory: TaughtMemory): void => {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Provider } from '../config/config.ts';
+import { join } from 'node:path';
+import type { Config, Provider } from '../config/config.ts';
 import { parseJson } from '../model/json/json.ts';
 import type { Lesson } from '../model/upstream-error/lesson.ts';
 import { idReader, keyReader, taughtReader } from '../model/upstream-error/taught-schema.ts';
+import { shorten } from '../observe/log/mask-text.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 
 /** How long a lesson is applied before the field is sent again, in milliseconds; doubled with each confirmation. */
@@ -18,8 +20,12 @@ const maxLessons = 16;
 /** A lesson and how far it is trusted. */
 export interface Taught {
   readonly lesson: Lesson;
+  /** The refusal's words. */
+  readonly words: string;
   /** Refusals that said so. */
   readonly seen: number;
+  /** When the first of them did, in milliseconds since 1970. */
+  readonly sinceMs: number;
   /** Until when it is applied, in milliseconds since 1970. */
   readonly untilMs: number;
 }
@@ -46,7 +52,14 @@ interface Model {
 /** Begins the ids of the facts that hold lessons. */
 export const taughtPrefix = 'taught ';
 
+/** The file that keeps them, in the folder of a service. */
+export const taughtFile = (home: string): string => join(home, 'taught.jsonl');
+
 const none: readonly Taught[] = [];
+
+/** Whether a provider's refusals teach. */
+export const learns = ({ learn }: Pick<Config, 'learn'>, provider: Pick<Provider, 'learn'>): boolean =>
+  provider.learn ?? learn ?? true;
 
 /** What providers' refusals have taught, by provider and model. Bounded; a provider that is configured otherwise has its own. */
 export class TaughtMemory {
@@ -77,17 +90,20 @@ export class TaughtMemory {
   }
 
   /** What applies to a request now; the rest is sent again, to see whether it is still refused. */
-  lessons(model: Model): readonly Lesson[] {
+  inForce(model: Model): readonly Taught[] {
     const nowMs = this.#nowMs();
-    return this.of(model).flatMap(({ lesson, untilMs }) => (untilMs > nowMs ? [lesson] : []));
+    return this.of(model).filter(({ untilMs }) => untilMs > nowMs);
   }
 
-  learn(model: Model, lesson: Lesson): void {
+  /** `words`: of the refusal. */
+  learn(model: Model, lesson: Lesson, words: string): void {
     const before = this.of(model).find((one) => one.lesson.field === lesson.field);
-    const isSame = before !== undefined && before.lesson.does === lesson.does;
-    const seen = isSame ? before.seen + 1 : 1;
+    const same = before?.lesson.does === lesson.does ? before : undefined;
+    const seen = (same?.seen ?? 0) + 1;
+    const nowMs = this.#nowMs();
     const forMs = Math.min(longestMs, firstMs * 2 ** (seen - 1));
-    this.#set(keyOf(model), { lesson, seen, untilMs: this.#nowMs() + forMs });
+    const sinceMs = same?.sinceMs ?? nowMs;
+    this.#set(keyOf(model), { lesson, words: shorten(words), seen, sinceMs, untilMs: nowMs + forMs });
   }
 
   forget(model: Model, lesson: Lesson): void {

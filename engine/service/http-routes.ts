@@ -161,7 +161,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
     ...laterRoutes(['POST /api/restart', 'GET /api/service'], async () =>
       (await import('../../admin/service.ts')).serviceRoutes(facts, supervision),
     ),
-    ...laterRoutes(['GET /api/upstreams'], async () =>
+    ...laterRoutes(['GET /api/upstreams', 'DELETE /api/upstreams/taught'], async () =>
       (await import('../../admin/upstreams.ts')).upstreamRoutes(gateway),
     ),
   ];

@@ -7,7 +7,7 @@ import { chooseServer } from '../http/choose-server.ts';
 import { BlobJournal } from '../hub/blob-journal.ts';
 import type { HubStore } from '../hub/contract.ts';
 import type { AppLog } from '../observe/log/logs.ts';
-import { taughtPrefix } from '../routing/taught.ts';
+import { taughtFile, taughtPrefix } from '../routing/taught.ts';
 import { banner } from './banner.ts';
 import type { Records } from './keeper.ts';
 import { ConfigError } from './load-config.ts';
@@ -64,7 +64,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   const journal =
     readStateKeys(env).length > 0 ? new BlobJournal({ path: join(home, 'reasoning.sealed'), report }) : undefined;
   const taught = new BlobJournal({
-    path: join(home, 'taught.jsonl'),
+    path: taughtFile(home),
     maxBytes: maxTaughtBytes,
     holds: 'what refusals have taught',
     report,

@@ -47,7 +47,7 @@ export interface ServicesOptions {
   readonly supervision?: Supervision;
   /** The clock of breakers, cooldowns and limits, in milliseconds since 1970; absent: one that never goes back. */
   readonly healthNowMs?: () => number;
-  /** The clock of usage by hours and of what stages remember, in milliseconds since 1970; absent: the system's. */
+  /** The clock of usage by hours, of what stages remember and of what refusals teach, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
   /** Silence of a stream after which its client gets a keep-alive, in milliseconds. */
   readonly keepAliveMs?: number;
@@ -160,7 +160,7 @@ export const openServices = async (
         losses,
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
         catalogue,
-        taught: new TaughtMemory(Date.now, hub),
+        taught: new TaughtMemory(nowMs, hub),
         keepAliveMs,
         commandKeys,
         stageMemories: new StageMemories(nowMs, hub && sharedMemory(hub, createSealer([...fleetKeys, ...stateKeys]))),

@@ -509,6 +509,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'config/',
         'endpoints/',
         'http/bind.ts',
+        'hub/blob-journal.ts',
         'launch/stale-build.js',
         'observe/log/',
         'model/',

@@ -19,8 +19,8 @@ import { maskedKeys } from '../../engine/upstream/keys/command-keys.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 
 /** The configuration in this text. */
-export const configOf = (written: JsonObject): Config => {
-  const result = validateConfig(written, {});
+export const configOf = (written: JsonObject, env: Readonly<Record<string, string>> = {}): Config => {
+  const result = validateConfig(written, env);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.config;
 };

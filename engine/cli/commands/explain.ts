@@ -4,7 +4,7 @@ import { firstValueFrom } from 'rxjs';
 import { Explanation } from '../../../admin/schema.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { explain, minimalRequest } from '../../endpoints/explain.ts';
-import { FaultError } from '../../model/fault.ts';
+import { FaultError, quoted } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { reader } from '../../model/schema.ts';
@@ -116,6 +116,7 @@ const lines = (answer: Explanation): readonly string[] => {
     model,
     pool,
     format,
+    taught,
     relays,
     prefix,
     compaction,
@@ -137,6 +138,7 @@ const lines = (answer: Explanation): readonly string[] => {
     `pass-through  ${passThrough(relays)}`,
     ...prefixLines(prefix),
     ...compactionLines(compaction),
+    ...taught.flatMap(taughtLines),
     `call          POST ${url}`,
     ...Object.entries(headers).map(([name, value]) => `              ${name}: ${value}`),
     ...(losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
@@ -166,6 +168,19 @@ const compactionLines = (compaction: Explanation['compaction']): readonly string
     `compaction    of about ${tokens} tokens, ${by === 'model' ? 'by a summary of the model' : 'by the provider'}`,
   ];
 };
+
+const taughtLines = ({
+  field,
+  does,
+  words,
+  since,
+  until,
+  config,
+}: Explanation['taught'][number]): readonly string[] => [
+  `taught        ${field}: ${does}, since ${since}, until ${until}`,
+  `                by ${quoted(words)}`,
+  ...(config === null ? [] : [`                for good, in the model's entry: ${config}`]),
+];
 
 const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): readonly string[] => [
   `              ${name}: ${yesOrNo(matches)}`,

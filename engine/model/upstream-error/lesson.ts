@@ -66,7 +66,7 @@ const applyLesson = (call: TaughtCall, lesson: Lesson, estimate: number, losses?
   };
   switch (lesson.does) {
     case 'leave':
-      if (lesson.beside !== undefined && !isSent(body, lesson.beside)) return call;
+      if (lesson.beside !== undefined && sentAt(body, lesson.beside) === undefined) return call;
       return edit(
         () => undefined,
         () => why,
@@ -181,9 +181,9 @@ const fieldOf = (name: string) => taughtFields.find(({ names, paths }) => names[
 
 const pathsOf = (name: string): readonly string[] => fieldOf(name)?.paths ?? [name];
 
-/** Whether a body has a field of the table. */
-export const isSent = (body: JsonObject, name: string): boolean =>
-  pathsOf(name).some((path) => changeAt(body, path.split('.'), () => undefined) !== body);
+/** Where a body has a field of the table; `undefined`: it lacks it. */
+export const sentAt = (body: JsonObject, name: string): string | undefined =>
+  pathsOf(name).find((path) => changeAt(body, path.split('.'), () => undefined) !== body);
 
 /** Changes the members at a path, in copies. `undefined` removes; an object that becomes empty goes with its last member. */
 const changeAt = (

@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import { applyLessons, betasIn, isSent, type Lesson, outputLimitIn, type TaughtCall } from './lesson.ts';
+import { applyLessons, betasIn, type Lesson, outputLimitIn, sentAt, type TaughtCall } from './lesson.ts';
 import { leastRoom, readOutputRefusal } from './output-refusal.ts';
 import { requestMembers, type TaughtField, taughtFields } from './taught-fields.ts';
 
@@ -118,20 +118,22 @@ const lessonsOfClause = (clause: string, param: string | undefined, { body }: Ta
   const [first] = named;
   if (!first || first.row === undefined) return [];
   const rows = [...new Set(named.flatMap(({ row }) => row ?? []))];
-  const sent = rows.filter((row) => isSent(body, nameOf(row)));
+  const sent = rows.flatMap((row) => {
+    const field = sentAt(body, nameOf(row));
+    return field === undefined ? [] : [{ row, field }];
+  });
   const [one, other] = sent;
   if (one && other && excludesBoth.test(before)) {
     // Of a pair, temperature stays.
-    const left = nameOf(other) === 'temperature' ? one : other;
-    return [{ does: 'leave', field: nameOf(left), beside: nameOf(left === one ? other : one) }];
+    const [left, kept] = nameOf(other.row) === 'temperature' ? [one, other] : [other, one];
+    return [{ does: 'leave', field: left.field, beside: kept.field }];
   }
   const isList = several.test(before) && sent.length > 1;
-  const refused = isList ? sent : sent.filter((row) => row === first.row);
-  return refused.map((row) => lessonOf(row, clause));
+  const refused = isList ? sent : sent.filter(({ row }) => row === first.row);
+  return refused.map(({ row, field }) => lessonOf(row, field, clause));
 };
 
-const lessonOf = (row: TaughtField, clause: string): Lesson => {
-  const field = nameOf(row);
+const lessonOf = (row: TaughtField, field: string, clause: string): Lesson => {
   if (row.order) {
     const allowed = allowedIn(clause, row.order);
     if (allowed.length > 0) return { does: 'replace', field, allowed };
@@ -151,12 +153,13 @@ const lessonOfValue = (text: string, { body }: TaughtCall): readonly Lesson[] =>
     if (allowed.length === 0) return [];
     const before = text.slice(0, text.search(allowedList) + 1).toLowerCase();
     const value = row.order.find((word) => ['`', "'", '"'].some((quote) => before.includes(quote + word + quote)));
-    const lesson: Lesson = { does: 'replace', field: nameOf(row), allowed };
-    return value !== undefined && hasValue(body, row, value) ? [lesson] : [];
+    const field = value === undefined ? undefined : pathOf(body, row, value);
+    return field === undefined ? [] : [{ does: 'replace', field, allowed }];
   });
 
-const hasValue = (body: TaughtCall['body'], row: TaughtField, value: string): boolean =>
-  row.paths.some((path) => {
+/** Where a body has this value of a field. */
+const pathOf = (body: TaughtCall['body'], row: TaughtField, value: string): string | undefined =>
+  row.paths.find((path) => {
     let at: unknown = body;
     for (const step of path.split('.')) at = typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined;
     return at === value;

@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { reader } from '../schema.ts';
 
 const Field = Type.String({ maxLength: 200 });
+/** Milliseconds since 1970, within what a date can be. */
+const time = Type.Number({ minimum: 0, maximum: 8.64e15 });
 const Tokens = Type.Number({ minimum: 1 });
 /** The id of a lesson that members share: its model's key, and the field. */
 export const idReader = reader(Type.Tuple([Type.String(), Field]));
@@ -28,8 +30,10 @@ export const taughtReader = reader(
       }),
       Type.Object({ does: Type.Literal('beta'), field: Field }),
     ]),
+    words: Type.String({ maxLength: 500 }),
     seen: Type.Integer({ minimum: 1 }),
-    untilMs: Type.Number(),
+    sinceMs: time,
+    untilMs: time,
   }),
 );
 

@@ -9,7 +9,7 @@ import { classifyFailure, type FailureClass, isAnswered } from '../../upstream/h
 import { isWithinBudget, type ModelHealth, type ProviderHealth } from '../../upstream/health/health.ts';
 import type { Load } from '../../upstream/health/load.ts';
 import { decodeInFull } from '../decode.ts';
-import { forgetDisproved } from '../learn.ts';
+import { forgetDisproved, learnFrom } from '../learn.ts';
 import { newAttempt } from '../route.ts';
 import { nameDestination } from '../write-reply.ts';
 import {
@@ -123,8 +123,8 @@ export class RetrySession {
       this.#health.left(this.#probe);
       return throwError(() => error);
     }
-    const { fault } = error;
     const { progress, observer } = this.#routed;
+    const fault = progress.begun ? error.fault : learnFrom(this.#gateway, this.#routed, error.fault);
     const failureClass = this.#classify(fault);
     const requestedWaitMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
     this.#learn(failureClass, isAnswered(fault), requestedWaitMs);

@@ -1,7 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { opener } from '../../../engine/cli/commands/ui.ts';
+import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
+import { TaughtMemory } from '../../../engine/routing/taught.ts';
+import { configOf } from '../../support/gateway-of.ts';
 import { commandRig } from '../../support/processes/command.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
@@ -95,6 +98,31 @@ test('explain shows the members of a pool, and which one would be passed over; m
   t.regex(out, /^member +p,small \(weight 3\)$/m);
   t.regex(out, /^member +p,large \(weight 1\): passed over, it serves other models$/m);
   t.regex((await ask(['models'], { env })).out, /^both +both \(pool\) +← default$/m);
+});
+
+test('explain without a service knows what refusals have taught it, and leaves the file as it is', async (t) => {
+  const { home, ask } = await commandRig(t, config);
+  const [p] = configOf(config, env).providers;
+  if (!p) throw new Error('There is no provider.');
+  const path = join(home, 'taught.jsonl');
+  const journal = new BlobJournal({ path, report: (line) => t.fail(line) });
+  const publish = ({ id: name, ...fact }: { id: string; value: string; forMs: number }) =>
+    journal.append({ name, ...fact });
+  const memory = new TaughtMemory(Date.now, { publish, onFact: () => undefined });
+  const at = { provider: p, model: 'small' };
+  memory.learn(at, { does: 'limit', field: 'max_tokens', max: 500 }, 'max_tokens is too large');
+  memory.learn(at, { does: 'leave', field: 'stop' }, 'no stop');
+  memory.forget(at, { does: 'leave', field: 'stop' });
+  journal.flush();
+  const before = await readFile(path, 'utf8');
+  const { out, code, err } = await ask(['explain', '--model', 'any'], { env });
+  t.is(code, 0, err);
+  t.regex(out, /^taught +max_tokens: at most 500, since 2\S+Z, until 2\S+Z$/m);
+  t.regex(out, /^ +by "max_tokens is too large"$/m);
+  t.regex(out, /^ +for good, in the model's entry: \{"maxOutput":500\}$/m);
+  t.regex(out, /^ +"max_tokens": 500/m);
+  t.is(out.match(/^taught/gm)?.length, 1);
+  t.is(await readFile(path, 'utf8'), before);
 });
 
 test('explain shows the rule, the call and the losses, but no secret', async (t) => {

@@ -228,6 +228,44 @@ test('an error event counts as the status that it names: the next key is used, a
   t.regex(seen, /"upgrade":"websocket"/);
 });
 
+for (const [title, more] of [
+  ['with a status', { status: 400 }],
+  ['without one', {}],
+] as const) {
+  test(`a refusal over WebSocket teaches, ${title}`, async (t) => {
+    const error = {
+      type: 'invalid_request_error',
+      message: "Unsupported parameter: 'temperature'",
+      param: 'temperature',
+    };
+    const script: SocketScript = ({ body }, count) =>
+      body.temperature === undefined
+        ? { events: responseEvents(`resp_${count}`, [messageItem(String(count), 'fine')]) }
+        : { events: [{ type: 'error', ...more, error }] };
+    const upstream = await startSocketUpstream({ script });
+    t.teardown(upstream.close);
+    const gateway = await startGateway({
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1/responses`, apiKey: 'k', models: ['m'], webSocket: true }],
+      Router: { default: 'p,m' },
+    });
+    t.teardown(gateway.stop);
+    for (let asked = 0; asked < 2; asked += 1) {
+      const body = JSON.stringify({ model: 'm', stream: true, temperature: 0.3, input: `hi ${asked}` });
+      const answer = await fetch(`${gateway.baseUrl}/v1/responses`, { method: 'POST', body });
+      t.regex(await answer.text(), /response\.completed/);
+    }
+    t.deepEqual(
+      upstream.requests.map(({ over, body }) => [over, body.temperature]),
+      [
+        ['socket', 0.3],
+        ['socket', undefined],
+        ['socket', undefined],
+      ],
+    );
+    t.deepEqual(upstream.complaints, []);
+  });
+}
+
 test('a provider whose models are called by another API can not have it', async (t) => {
   const start = (provider: object) =>
     startGateway({ Providers: [{ name: 'p', apiKey: 'k', models: ['m'], webSocket: true, ...provider }] });

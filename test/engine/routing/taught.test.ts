@@ -19,15 +19,16 @@ const provider: Provider = {
 };
 const at = { provider, model: 'm' };
 const lesson: Lesson = { does: 'leave', field: 'temperature' };
+const lessons = (memory: TaughtMemory, model = at) => memory.inForce(model).map((one) => one.lesson);
 
 test('a lesson holds for an hour, and twice as long with each refusal that confirms it', (t) => {
   let nowMs = 0;
   const memory = new TaughtMemory(() => nowMs);
   for (const hours of [1, 2, 4]) {
-    memory.learn(at, lesson);
-    t.deepEqual(memory.lessons(at), [lesson]);
+    memory.learn(at, lesson, 'no');
+    t.deepEqual(lessons(memory), [lesson]);
     nowMs += hours * hour;
-    t.deepEqual(memory.lessons(at), []);
+    t.deepEqual(lessons(memory), []);
     t.is(memory.of(at).length, 1);
   }
   memory.forget(at, lesson);
@@ -36,17 +37,20 @@ test('a lesson holds for an hour, and twice as long with each refusal that confi
 
 test('a lesson is of one model of one configuration; keys and lists of models do not matter', (t) => {
   const memory = new TaughtMemory(() => 0);
-  memory.learn(at, lesson);
-  t.deepEqual(memory.lessons({ provider, model: 'other' }), []);
-  t.deepEqual(memory.lessons({ provider: { ...provider, baseUrl: new URL('https://other.example') }, model: 'm' }), []);
-  t.deepEqual(memory.lessons({ provider: { ...provider, apiKeys: ['other'], models: [] }, model: 'm' }), [lesson]);
+  memory.learn(at, lesson, 'no');
+  t.deepEqual(lessons(memory, { provider, model: 'other' }), []);
+  t.deepEqual(
+    lessons(memory, { provider: { ...provider, baseUrl: new URL('https://other.example') }, model: 'm' }),
+    [],
+  );
+  t.deepEqual(lessons(memory, { provider: { ...provider, apiKeys: ['other'], models: [] }, model: 'm' }), [lesson]);
 });
 
 test('the memory is bounded', (t) => {
   const memory = new TaughtMemory(() => 0);
   for (let index = 0; index < 2_000; index += 1) {
-    memory.learn({ provider, model: `m${index}` }, lesson);
-    memory.learn(at, { does: 'leave', field: `f${index}` });
+    memory.learn({ provider, model: `m${index}` }, lesson, 'no');
+    memory.learn(at, { does: 'leave', field: `f${index}` }, 'no');
   }
   t.is(memory.of(at).length, 16);
   t.is(memory.ofProvider(provider).length, 499 + 16);
@@ -76,12 +80,12 @@ test('processes share what was taught, and it survives a restart', async (t) => 
   };
   const first = open();
   const one = member();
-  one.memory.learn(at, lesson);
+  one.memory.learn(at, lesson, 'no');
   await first.store.exchange({ ...about, member: 'one', epoch: '', facts: one.facts });
   first.written.flush();
   for (const { store } of [first, open()]) {
     const other = member();
     other.receive((await store.exchange({ ...about, member: 'other', epoch: '', facts: [] })).facts);
-    t.deepEqual(other.memory.lessons(at), [lesson]);
+    t.deepEqual(lessons(other.memory), [lesson]);
   }
 });

@@ -30,7 +30,7 @@ interface Rig {
 }
 
 /** What the rig's configuration may say beside its upstreams. */
-interface RigOptions extends Pick<GatewayExtras, 'healthNowMs' | 'files' | 'keyCommands' | 'keyCommandMs'> {
+interface RigOptions extends Pick<GatewayExtras, 'healthNowMs' | 'nowMs' | 'files' | 'keyCommands' | 'keyCommandMs'> {
   /** Of providers, by their place. */
   readonly providers?: readonly object[];
   /** The format of each; default: that of the messages route. */
