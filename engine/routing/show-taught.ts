@@ -51,7 +51,8 @@ const describe = (lesson: Lesson): string => {
     case 'replace':
       return `replaced by the nearest of ${lesson.allowed.join(', ')}`;
     case 'bound':
-      return `kept within ${lesson.min ?? 'any'} and ${lesson.max ?? 'any'}`;
+      if (lesson.min === undefined) return `at most ${lesson.max}`;
+      return lesson.max === undefined ? `at least ${lesson.min}` : `kept between ${lesson.min} and ${lesson.max}`;
     case 'rename':
       return `sent as ${lesson.to}`;
     case 'limit':

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { startGateway } from '../../support/gateway.ts';
 import { hasBrowser, startBrowser, violations } from '../../support/processes/browser.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const browserTest = hasBrowser ? test.serial : test.serial.skip;
@@ -31,4 +32,37 @@ browserTest('a provider shows what is known of its models, and more once it was 
   await facts.getByText('65,536').waitFor();
   t.deepEqual(await violations(page), []);
   t.deepEqual(complaints, []);
+});
+
+browserTest('a provider shows what its refusals have taught, until it is forgotten there', async (t) => {
+  const upstream = await startUpstream(({ body }) =>
+    Object.hasOwn(Object(body), 'temperature')
+      ? jsonAnswer({ error: { message: "Unsupported parameter: 'temperature'" } }, 400)
+      : jsonAnswer(chatReply('fine')),
+  );
+  t.teardown(upstream.close);
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+    Router: { default: 'p,m' },
+  });
+  t.teardown(gateway.stop);
+  const body = JSON.stringify({ model: 'm', temperature: 0.3, messages: [{ role: 'user', content: 'Hi' }] });
+  await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+  const browser = await startBrowser();
+  t.teardown(browser.close);
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers`);
+  await page.getByRole('button', { name: /^p\b/ }).first().click();
+  const taught = page.getByRole('list', { name: 'Learned from refusals' });
+  await taught.getByText(/temperature is left out, until .* “Unsupported parameter: 'temperature'”/).waitFor();
+  await taught.getByText('{"body":{"temperature":null}}').waitFor();
+  await taught.getByRole('button', { name: 'Copy' }).waitFor();
+  const found = await violations(page);
+  await taught.getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('Forgotten: temperature.').waitFor();
+  await taught.waitFor({ state: 'detached' });
+  t.deepEqual(found, []);
+  t.deepEqual(complaints, []);
+  await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+  t.is(upstream.requests.filter((one) => one.text.includes('"temperature"')).length, 2);
 });

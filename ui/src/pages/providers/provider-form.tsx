@@ -22,12 +22,14 @@ export const ProviderForm = ({
   at,
   formats,
   upstream,
+  onUpstreamChange,
 }: {
   readonly provider: ProviderFile;
   readonly at: number;
   /** Names of all formats. */
   readonly formats: readonly string[];
   readonly upstream: Upstream | undefined;
+  readonly onUpstreamChange: () => void;
 }) => {
   const { config, change } = useForm();
   const path = `Providers[${at}]`;
@@ -93,7 +95,7 @@ export const ProviderForm = ({
         onChange={(names) => replace(withMember(provider, 'models', withNames(provider, names)))}
       />
       <TestConnection provider={provider} />
-      {upstream && <UpstreamState upstream={upstream} />}
+      {upstream && <UpstreamState upstream={upstream} onChange={onUpstreamChange} />}
       {upstream && (
         <Fold title="What is known of the models">
           <ModelFacts provider={name} />

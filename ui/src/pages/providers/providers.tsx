@@ -46,7 +46,7 @@ const none: readonly ProviderFile[] = [];
 const ProviderList = () => {
   const { config, change, transformers } = useForm();
   const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
-  const { data: upstreams = [] } = useLoad(readUpstreams, stateEveryMs);
+  const { data: upstreams = [], reload } = useLoad(readUpstreams, stateEveryMs);
   const list = config.Providers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
   const { open, show } = useOpenRows();
@@ -71,7 +71,15 @@ const ProviderList = () => {
             open: open.has(key),
             onToggle: () => show(key, !open.has(key)),
             head: <ProviderHead provider={provider} at={at} formats={formats} upstream={upstream} />,
-            body: <ProviderForm provider={provider} at={at} formats={formats} upstream={upstream} />,
+            body: (
+              <ProviderForm
+                provider={provider}
+                at={at}
+                formats={formats}
+                upstream={upstream}
+                onUpstreamChange={reload}
+              />
+            ),
           };
         })}
         onMove={rows.move}

@@ -2,6 +2,7 @@ import type { KeyRest, Upstream } from '../../api/upstreams.ts';
 import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Lamp } from '../../parts/text/badge.tsx';
+import { TaughtList } from './taught-list.tsx';
 
 const why: Readonly<Record<KeyRest['why'], string>> = {
   limited: 'rate-limited by the provider',
@@ -10,7 +11,14 @@ const why: Readonly<Record<KeyRest['why'], string>> = {
 };
 
 /** The current state of a saved provider. */
-export const UpstreamState = ({ upstream }: { readonly upstream: Upstream }) => {
+export const UpstreamState = ({
+  upstream,
+  onChange,
+}: {
+  readonly upstream: Upstream;
+  /** The state was changed from here. */
+  readonly onChange: () => void;
+}) => {
   const { live, connections, queue, keys, models } = upstream;
   const troubled = models.filter(({ breaker, faults }) => breaker !== 'closed' || faults > 0);
   const resting = keys.flatMap(({ number, rest }) => (rest ? [{ number, ...rest }] : []));
@@ -37,6 +45,7 @@ export const UpstreamState = ({ upstream }: { readonly upstream: Upstream }) => 
           </li>
         ))}
       </ul>
+      {upstream.taught.length > 0 && <TaughtList upstream={upstream} onForgotten={onChange} />}
     </section>
   );
 };

@@ -9,7 +9,18 @@ import { CodeBlock } from '../../parts/text/code-block.tsx';
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
-  const { headers, body, losses, compaction, relays, warnings, pool, fallbacks = [], rules: looked = [] } = explanation;
+  const {
+    headers,
+    body,
+    losses,
+    taught,
+    compaction,
+    relays,
+    warnings,
+    pool,
+    fallbacks = [],
+    rules: looked = [],
+  } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
     <ol className="way" aria-label="Dry run result">
@@ -64,6 +75,17 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         )}{' '}
         {relays.reply ? 'The response passes through unchanged.' : 'The response is converted back.'}
       </Step>
+      {taught.length > 0 && (
+        <Step title="Learned from refusals">
+          <ul>
+            {taught.map(({ field, does, words }) => (
+              <li key={field}>
+                <code>{field}</code> is {does}: “{words}”
+              </li>
+            ))}
+          </ul>
+        </Step>
+      )}
       {compaction && (
         <Step title="Compacted">
           {compaction.by === 'model'
