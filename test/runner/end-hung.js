@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 /** How long a test process may be silent, in milliseconds, unless a test asks for longer. */
-const silentMs = 600_000;
+const silentMs = 300_000;
 
 /** How long a test process may run after its last test and hook, in milliseconds. */
 const leaveMs = 60_000;

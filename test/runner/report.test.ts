@@ -56,4 +56,11 @@ test('failures name their files, by title or path', (t) => {
     ['test/a/b.test.ts', 'test/a.test.ts', 'test/ui/use.test.ts'],
   );
   t.is(failedFiles(['a › fails', 'no file of these'], files), undefined);
+  t.deepEqual(
+    failedFiles(['test/__tests__/a.test.ts exited due to SIGKILL'], files, [
+      ['test/__tests__/a.test.ts', ['test/a.test.ts', 'test/a/b.test.ts']],
+    ]),
+    ['test/a.test.ts', 'test/a/b.test.ts'],
+    'a process that several files share',
+  );
 });

@@ -32,17 +32,27 @@ export const readReport = (output: string): RunReport => {
 };
 
 /**
- * Those of `files` that `failures` name by a title (`a › b › title` is in test/a/b.test.ts) or by path. Undefined when a failure names
- * none of them.
+ * Those of `files` that `failures` name by a title (`a › b › title` is in test/a/b.test.ts), by path, or as members of one of the
+ * `groups` that share a process. Undefined when a failure names none of them.
  */
-export const failedFiles = (failures: readonly string[], files: readonly string[]): readonly string[] | undefined => {
-  const found = failures.map(
-    (failure) => files.find((file) => failure.includes(file)) ?? longestPrefix(failure, files),
-  );
-  return found.includes(undefined) ? undefined : [...new Set(found.filter((file) => file !== undefined))];
+export const failedFiles = (
+  failures: readonly string[],
+  files: readonly string[],
+  groups: Iterable<readonly [group: string, members: readonly string[]]> = [],
+): readonly string[] | undefined => {
+  const named: readonly (readonly [string, readonly string[]])[] = [
+    ...groups,
+    ...files.map((file) => [file, [file]] as const),
+  ];
+  const found = failures.map((failure) => {
+    const byPath = named.find(([name]) => failure.includes(name))?.[1];
+    return byPath ?? longestPrefix(failure, files);
+  });
+  return found.some((members) => members.length === 0) ? undefined : [...new Set(found.flat())];
 };
 
-const longestPrefix = (title: string, files: readonly string[]): string | undefined =>
+const longestPrefix = (title: string, files: readonly string[]): readonly string[] =>
   files
     .filter((file) => title.startsWith(`${file.slice('test/'.length, -'.test.ts'.length).replaceAll('/', ' › ')} › `))
-    .sort((a, b) => b.length - a.length)[0];
+    .sort((a, b) => b.length - a.length)
+    .slice(0, 1);

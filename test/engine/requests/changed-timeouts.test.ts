@@ -15,6 +15,8 @@ test('a change of TIMEOUTS applies to the next call, over the same connection', 
     request.resume();
     if (!isSilent) reply.writeHead(200, { 'content-type': 'application/json' }).end(answer);
   }).on('connection', () => (connections += 1));
+  // The connection is kept however slow the machine is.
+  upstream.keepAliveTimeout = 600_000;
   const port = await new Promise<number>((resolve) => {
     upstream.listen(0, '127.0.0.1', () => {
       const address = upstream.address();

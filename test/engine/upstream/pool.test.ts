@@ -72,7 +72,7 @@ for (const how of ['reset', 'close'] as const) {
   test(`a call whose reused connection ${verb} is resent on a new connection, and counted`, async (t) => {
     const upstream = await startUpstream((_request, count) => (count === 3 ? how : { pieces: ['a'] }));
     t.teardown(upstream.close);
-    const upstreams = testUpstreams();
+    const { upstreams } = clocked();
     const resent = () => upstreams.poolStats(new URL(upstream.url)).resent;
     await Promise.all([read(upstreams, callOf(upstream.url)), read(upstreams, callOf(upstream.url))]);
     t.is(resent(), 0);
@@ -132,7 +132,7 @@ test('an upstream that ends each reused connection without a byte serves every c
     return { pieces: ['a'] };
   });
   t.teardown(upstream.close);
-  const upstreams = testUpstreams({ connections: 8 });
+  const { upstreams } = clocked({ connections: 8 });
   for (let round = 0; round < 10; round += 1) {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => read(upstreams, callOf(upstream.url))));
     t.deepEqual(

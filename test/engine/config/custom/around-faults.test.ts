@@ -68,7 +68,7 @@ test.before(async () => {
   const names = Object.keys(faults);
   gateway = await startGateway(
     {
-      TIMEOUTS: { stageMs: 5_000 },
+      TIMEOUTS: { stageMs: 10_000 },
       Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
       RETRY: { attempts: 0 },
       transformers: [
