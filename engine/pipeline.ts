@@ -1,5 +1,6 @@
 import { identity, type Observable, type OperatorFunction } from 'rxjs';
 import {
+  type Answered,
   type Exchange,
   hasRequestStages,
   isSummarized,
@@ -11,7 +12,7 @@ import {
 } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import type { Batch } from './model/event.ts';
-import { answerStage, answerWrapped } from './operators/around.ts';
+import { answerStage, answerTrial, answerWrapped } from './operators/around.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
@@ -115,6 +116,18 @@ export const createStageCall = (gateway: Gateway): ((call: StageCall, exchange: 
   const run = retry(gateway, prepareStages(gateway, answerStage(gateway)), () => true);
   const begin = routeStageCall(gateway);
   return (call, exchange) => sequence(begin, run)(new Known({ call, exchange })).pipe(observeStageCall(exchange));
+};
+
+/**
+ * One attempt, up to the events of its answer. `call` stands in for the provider and its format; absent: the gateway's upstreams. For trials
+ * of stages.
+ */
+export const createTrial = (
+  gateway: Gateway,
+  call?: (answered: Answered) => Observable<Batch>,
+): OperatorFunction<Exchange, Batch> => {
+  const run = prepareStages(gateway, answerTrial(gateway, call));
+  return decodeAndRoute(gateway, (routed) => run(new Known(routed)));
 };
 
 const plainAttempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {

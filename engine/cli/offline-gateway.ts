@@ -1,11 +1,8 @@
-import { throwError } from 'rxjs';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
-import { SessionSpending } from '../config/custom/session-spending.ts';
-import { StageMemories } from '../config/custom/stage-memory.ts';
 import { type Findings, type Inspect, withInspected } from '../config/judge.ts';
 import { presetFindings } from '../config/presets/preset-findings.ts';
 import { shownFindings } from '../config/secrets.ts';
@@ -13,18 +10,11 @@ import { hasUsdBudget } from '../config/sections/clients.ts';
 import { validateConfig } from '../config/validate.ts';
 import { readJournal } from '../hub/blob-journal.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { quietLogs } from '../observe/log/logs.ts';
-import { createLossCounter } from '../observe/loss-counter.ts';
 import { createCatalogue } from '../routing/catalogue/catalogue.ts';
-import { compileGateway, type Gateway } from '../routing/gateway.ts';
+import type { Gateway } from '../routing/gateway.ts';
 import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
-import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
-import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { TaughtMemory, taughtFile } from '../routing/taught.ts';
-import { createTokenCounter } from '../routing/tokens/encoder.ts';
-import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
-import { steadyClock } from '../runtime/steady-clock.ts';
-import { createUpstreamHealth } from '../upstream/health/health.ts';
+import { dryGateway } from '../trial/dry-gateway.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
 import type { Cli } from './cli.ts';
 import { type Leave, leaveOf } from './leave.ts';
@@ -36,9 +26,6 @@ interface OfflineGateway {
   readonly checked: Findings;
 }
 
-/** The longest time that a timer takes, in milliseconds. */
-const longestTimerMs = 2 ** 31 - 1;
-
 /** Compiles a configuration as the service would, custom transformers included. */
 export const offlineGateway = async (config: Config, home: string, leave: Leave): Promise<OfflineGateway> => {
   const { transformerFolders: allowed, keyCommands } = leaveOf(leave);
@@ -47,29 +34,8 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
   const catalogue = createCatalogue(home);
   await catalogue.reload();
   if (hasUsdBudget(config)) await catalogue.loadPrices();
-  const modules = { custom, router, messagesBody: encodeMessagesBody };
-  const registry: TransformerRegistry = { formats, stages, defaultFormat, ...modules };
-  const gateway = compileGateway(config, registry, {
-    upstreams: {
-      call: () => throwError(() => new Error('Nothing is sent.')),
-      adjust: () => undefined,
-      closeIdleSockets: () => undefined,
-      poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
-      close: async () => undefined,
-    },
-    commandKeys: maskedKeys(keyCommands),
-    tokens: synchronousPromptTokens(createTokenCounter().count),
-    log: quietLogs.app,
-    signatures: createSignatureCache(),
-    losses: createLossCounter(),
-    catalogue,
-    taught: taughtIn(home),
-    health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
-    hop: () => '',
-    stageMemories: new StageMemories(),
-    spending: new SessionSpending(),
-    keepAliveMs: longestTimerMs,
-  });
+  const services = { catalogue, commandKeys: maskedKeys(keyCommands), taught: taughtIn(home) };
+  const gateway = dryGateway(config, { custom, router }, services);
   return { gateway, checked: inspectBuilt(config, gateway) };
 };
 

@@ -8,8 +8,8 @@ import type { ModelRequest } from '../model/request.ts';
 import type { ClientWire } from '../model/wire/client-wires.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import type { Layer } from '../routing/plan/build-graph.ts';
-import { type RequestStage, tapRequestStage } from '../routing/plan/build-stages.ts';
+import { tapAroundStage, tapRequestStage } from '../routing/plan/build-stages.ts';
+import type { GraphNode } from '../routing/plan/graph.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
 
@@ -48,19 +48,24 @@ export class NotedRequest {
 
   #noted(plan: Plan): Plan {
     const { graph } = plan;
-    const layers = graph.layers.map((layer) => ({
+    const layers = graph.layers.map(({ requestStages, around, ...layer }) => ({
       ...layer,
-      requestStages: layer.requestStages.map((node) => ({ ...node, work: this.#tapped(node, node.work) })),
+      requestStages: requestStages.map((node) => {
+        const seen = this.#noteOf(node);
+        // A stage that changes the request in place fails where it does so.
+        return { ...node, work: tapRequestStage(node.work, { seen, give: node.work.custom ? frozen : identity }) };
+      }),
+      ...(around && {
+        around: { ...around, work: tapAroundStage(around.work, { asked: this.#noteOf(around), give: frozen }) },
+      }),
     }));
     return { ...plan, graph: { ...graph, layers } };
   }
 
-  #tapped({ name, about: { entry = '' } }: Layer['requestStages'][number], stage: RequestStage): RequestStage {
-    return tapRequestStage(stage, {
-      seen: (before, request) => this.steps.push({ name, entry, before, request }),
-      // A stage that changes the request in place fails where it does so.
-      give: stage.custom ? frozen : identity,
-    });
+  #noteOf({ name, about: { entry = '' } }: Pick<GraphNode, 'name' | 'about'>) {
+    return (before: ModelRequest, request: ModelRequest): void => {
+      this.steps.push({ name, entry, before, request });
+    };
   }
 }
 

@@ -11,6 +11,7 @@ const entryPoints = {
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
   'transformer-api': 'engine/transformer-api.ts',
+  'testing-api': 'engine/testing-api.ts',
   rxjs: 'rxjs',
   'rxjs-operators': 'rxjs/operators',
   typebox: 'typebox',

@@ -1,6 +1,6 @@
 // @ts-check
 // Makes the folder `package`, to be packed and published: `npm run package && npm pack ./package`. It has the bundle, the
-// declarations of `junctor/transformer`, the configuration's schema, the web interface, and a package.json without the packages
+// declarations of `junctor/transformer` and `junctor/testing`, the configuration's schema, the web interface, and a package.json without the packages
 // that are in the bundle. The checkout's own package.json isn't changed for that: npm publishes the one that it reads after packing.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,8 @@ const build = async () => {
   const files = await compile(root, dist, { target: 'node20.19', sourcemap: false });
 
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-  const input = ['engine/transformer-api.ts', '--rootDir', 'engine', '--ignoreConfig', '--allowImportingTsExtensions'];
+  const apis = ['engine/transformer-api.ts', 'engine/trial/declared.ts'];
+  const input = [...apis, '--rootDir', 'engine', '--ignoreConfig', '--allowImportingTsExtensions'];
   const language = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
   node(tsc, ...input, ...language, ...strict, '--declaration', '--emitDeclarationOnly', '--outDir', types);

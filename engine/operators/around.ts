@@ -62,6 +62,12 @@ export const answerStage = (gateway: Gateway): SequenceStep<Reconciled, Batch> =
   };
 };
 
+/** The events of an answer whose call `call` makes, as a client's format would get them. */
+export const answerTrial = (gateway: Gateway, call = callInside(gateway)): SequenceStep<Reconciled, Batch> => {
+  const run = runLayers(gateway, call);
+  return (reconciled) => run(unanswered(reconciled));
+};
+
 /** The exchange with what the steps of an answer need, before there is a call: maybe none is made. */
 const unanswered = (reconciled: Reconciled): Answered => {
   reconciled.progress.wrapped = { accepted: false };
@@ -82,8 +88,7 @@ const unanswered = (reconciled: Reconciled): Answered => {
 const noCall: Ready['call'] = { url: new URL('about:blank'), headers: {}, body: '' };
 
 /** The stages after the exchange's position, and the call. */
-const runLayers = (gateway: Gateway): ((answered: Answered) => Observable<Batch>) => {
-  const call = callInside(gateway);
+const runLayers = (gateway: Gateway, call = callInside(gateway)): ((answered: Answered) => Observable<Batch>) => {
   const from = (answered: Answered, layers: readonly Layer[], at: number): Observable<Batch> => {
     const layer = layers[at];
     if (!layer) return call(answered);

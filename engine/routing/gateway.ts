@@ -69,7 +69,7 @@ export interface Services {
   readonly health: UpstreamHealth;
   readonly catalogue: ModelCatalogue;
   /** What custom stages remember. */
-  readonly stageMemories: StageMemories;
+  readonly stageMemories: Pick<StageMemories, 'of'>;
   /** What sessions have used, for custom stages. */
   readonly spending: SessionSpending;
   /** What providers' refusals have taught. */

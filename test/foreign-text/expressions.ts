@@ -29,6 +29,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/gemini/index.ts': [foreign(/^gemini-(?:[1-4](?!\d)|pro|ultra)/)],
   'engine/upstream/keys/run-command.ts': [foreign(/[\r\n]/), foreign(/^[\x20-\x7e]*$/)],
   'engine/upstream/keys/command-keys.ts': [foreign(/\s+/)],
+  'engine/trial/every-cut.ts': [own(/\.$/)],
+  'engine/trial/failure.ts': [own(/\.$/), own(/read only property|not extensible|Cannot delete property/)],
+  'engine/trial/given.ts': [own(/(?<= )/)],
   'engine/operators/stage-questions.ts': [foreign(/\.$/)],
   'engine/model/wire/readable-document.ts': [
     foreign(
@@ -183,7 +186,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/sections/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
-    foreign(/^(?:junctor|switchyard|@switchyard\/gateway)\/transformer$/),
+    foreign(/^(?:junctor|switchyard|@switchyard\/gateway)\/(transformer|testing)$/),
     own(/[?&]junctor-load=(\d+)/),
 
     own(/^(?:rxjs|typebox)(?:\/|$)/),

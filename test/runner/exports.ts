@@ -62,6 +62,7 @@ const namesIn = (list = ''): readonly string[] =>
  */
 const calledFromOutside = new Set([
   'engine/transformer-api.ts',
+  'engine/testing-api.ts',
   'engine/config/custom/resolve-hook.ts',
   'test/bench/targets/fleet.ts',
   'test/bench/targets/unused-features.ts',
@@ -91,7 +92,6 @@ const forTests: readonly string[] = [
   'engine/observe/log/log-writer.ts WritableFile',
   'engine/observe/log/open-logs.ts LogOptions',
   'engine/observe/log/record-writer.ts maskFields',
-  'engine/features/history/replay.ts playRecording',
   'engine/features/telemetry/span-queue.ts batchMs',
   'engine/features/telemetry/span-queue.ts maxBatchSpans',
   'engine/features/telemetry/span-queue.ts maxQueuedSpans',
@@ -107,7 +107,6 @@ const forTests: readonly string[] = [
   'engine/operators/write-reply.ts lossHeader',
   'engine/operators/retry/decide.ts RetrySituation',
   'engine/operators/inspect-passthrough.ts MarkedReader',
-  'engine/routing/gateway.ts Services',
   'engine/routing/model-names.ts aliasesOf',
   'engine/service/workers/supervisor.ts backOff',
   'engine/upstream/create-upstreams.ts UpstreamOptions',

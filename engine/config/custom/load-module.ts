@@ -112,7 +112,10 @@ const hook = async (): Promise<void> => {
   if (bundle) await import(new URL('engine/launch/typescript.js', root).href);
   const data: HookData = {
     gateway: root.href,
-    api: moduleUrl('transformer-api', 'engine/transformer-api.ts').href,
+    apis: {
+      transformer: moduleUrl('transformer-api', 'engine/transformer-api.ts').href,
+      testing: moduleUrl('testing-api', 'engine/testing-api.ts').href,
+    },
     bundled: bundle ? bundledPackages(bundle) : {},
   };
   // Newer Node.js asks the hooks of this thread first, where the TypeScript loader then is, too. The last one registered comes first.

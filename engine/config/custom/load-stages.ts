@@ -68,7 +68,7 @@ const loadStage = async (
     file = found;
     const exported = await asStage(name, () => loadModule(found));
     const known = isHolder(exported) ? stagesOf(exported) : undefined;
-    const stage = known?.get(key) ?? withContext(await asStage(name, () => readStage(exported, options)));
+    const stage = known?.get(key) ?? (await stageOf(name, exported, options));
     known?.set(key, stage);
     return { file, stage, ...selfDescription(exported) };
   } catch (error) {
@@ -84,6 +84,13 @@ const loadStage = async (
     };
   }
 };
+
+/**
+ * The stage of a module's default export, as `loadStages` makes it. Rejects if the export has the wrong shape, or the options don't match
+ * its schema.
+ */
+export const stageOf = async (name: string, exported: unknown, options: unknown): Promise<OpenStage> =>
+  withContext(await asStage(name, () => readStage(exported, options)));
 
 const isHolder = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';

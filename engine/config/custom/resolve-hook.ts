@@ -5,8 +5,8 @@ import type { ModuleFormat, ResolveFnOutput, ResolveHookContext } from 'node:mod
 export interface HookData {
   /** URL of the gateway's folder, from which its packages are resolved. */
   readonly gateway: string;
-  /** URL of the module that custom transformers import as `junctor/transformer`. */
-  readonly api: string;
+  /** URLs of the modules that custom transformers import as `junctor/…`, by the name after the slash. */
+  readonly apis: Readonly<Record<string, string>>;
   /** URLs of bundled packages. */
   readonly bundled: Readonly<Record<string, string>>;
 }
@@ -16,16 +16,16 @@ export const loadMark = 'junctor-load';
 
 const mark = /[?&]junctor-load=(\d+)/;
 /** Modules that were written under the product's former names import those. */
-const apiName = /^(?:junctor|switchyard|@switchyard\/gateway)\/transformer$/;
+const apiName = /^(?:junctor|switchyard|@switchyard\/gateway)\/(transformer|testing)$/;
 const gatewayPackages = /^(?:rxjs|typebox)(?:\/|$)/;
 const fileSpecifier = /^(?:\.{0,2}\/|file:)/;
 
 let gateway = '';
-let api = '';
+let apis: HookData['apis'] = {};
 let bundled: HookData['bundled'] = {};
 
 export const initialize = (data: HookData): void => {
-  ({ gateway, api, bundled } = data);
+  ({ gateway, apis, bundled } = data);
 };
 
 /**
@@ -41,7 +41,8 @@ export const resolve = <Next>(
   const { parentURL } = context;
   const number = mark.exec(specifier)?.[1] ?? mark.exec(parentURL ?? '')?.[1];
   if (number === undefined) return nextResolve(specifier, context);
-  if (apiName.test(specifier)) return nextResolve(api, context);
+  const api = apis[apiName.exec(specifier)?.[1] ?? ''];
+  if (api !== undefined) return nextResolve(api, context);
   const url = bundled[specifier];
   if (url !== undefined) return { url, format: 'module', shortCircuit: true };
   if (gatewayPackages.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });

@@ -69,7 +69,7 @@ const tapEvents = (name: string, stage: EventStage, recorder: Recorder): EventSt
 const tapAround = (name: string, stage: AroundStage, recorder: Recorder): AroundStage => {
   let isFirst = true;
   return tapAroundStage(stage, {
-    asked(request) {
+    asked(_, request) {
       if (isFirst) recorder.step(name, 'stage', request);
       isFirst = false;
     },

@@ -161,18 +161,25 @@ export const tapRequestStage = (stage: RequestStage, { seen, give = identity }: 
     : { ...stage, run: (request: ModelRequest, losses: Losses) => noted(request, stage.run(give(request), losses)) };
 };
 
-/** The stage, which calls `asked` with each request that it calls `next` with, and `gave` with the events of its answer. */
-export const tapAroundStage = (
-  stage: AroundStage,
-  { asked, gave }: { readonly asked: (request: ModelRequest) => void; readonly gave: (events: Batch) => void },
-): AroundStage => ({
+/** What sees a stage at work that is around the rest. */
+interface AroundTap extends Pick<RequestTap, 'give'> {
+  /** Called with what the stage got, and each request that it calls `next` with. */
+  readonly asked: (before: ModelRequest, request: ModelRequest) => void;
+  /** Called with the events of its answer. */
+  readonly gave?: (events: Batch) => void;
+}
+
+/** The stage, seen at work. */
+export const tapAroundStage = (stage: AroundStage, { asked, gave, give = identity }: AroundTap): AroundStage => ({
   ...stage,
   run(request, next, context) {
     const noted: typeof next = (changed, options) => {
-      asked(changed);
+      asked(request, changed);
       return next(changed, options);
     };
-    return answerOf(stage.run(request, noted, context)).pipe(
+    const given = stage.run(give(request), noted, context);
+    if (!gave) return given;
+    return answerOf(given).pipe(
       tap((batch) => {
         // A custom module may emit anything; a later check reports invalid batches.
         if (Array.isArray(batch)) gave(batch);
