@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import type { HistoryFilter, HistorySearch } from '../../engine/features/history/files/search-history.ts';
+import type { HistoryFilter } from '../../engine/features/history/files/search-history.ts';
 import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { maxSummaries } from '../../engine/features/record/record-lines.ts';
 import { HistoryCounts, HistoryExtent, HistoryPage, type KeptRequest } from '../../engine/features/record/schema.ts';
 import { readTime } from '../../engine/features/usage/report.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
@@ -12,33 +11,17 @@ import type { Gate } from '../../engine/runtime/backpressure.ts';
 import { adminRoute, done, gated, jsonRoute, readNumber } from '../endpoint.ts';
 import { Outcome } from '../schema.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
+import { type KeptParts, NewestRequests } from './newest.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
-export interface HistoryParts {
-  readonly search: HistorySearch;
+export interface HistoryParts extends KeptParts {
   /** Finds captures; removes what is kept. */
   readonly requests: Pick<SharedHistory, 'find' | 'clear' | 'list'>;
   /** For the addresses in a HAR. */
   readonly baseUrl: () => string;
   /** The service's own. */
   readonly version: string;
-  /** Milliseconds since 1970. */
-  readonly nowMs: () => number;
-  /** Has all processes of the service write what has ended. */
-  readonly write: () => Promise<void>;
-  /** For how many days requests are kept; 0: none are. */
-  readonly days: () => number;
 }
-
-/** Dependencies of what looks at the newest requests. */
-export interface NewestParts {
-  readonly history: Pick<HistoryParts, 'search' | 'write' | 'days' | 'nowMs'>;
-  /** Those in memory, which are all if none are kept on disk. */
-  readonly requests: Pick<SharedHistory, 'list'>;
-}
-
-/** Bytes that one question about the newest requests looks at. */
-const maxNewestBytes = 64 << 20;
 
 /** Requests that are counted at most. */
 const maxCounted = 20_000;
@@ -75,106 +58,94 @@ const filterQuery = {
  * - `GET /api/history/extent`: how many there are, and of which time.
  * - `DELETE /api/history`: removes them.
  */
-export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/history', {
-    summary: 'The requests that are kept on disk',
-    says: 'Their summaries, those that ended last first.',
-    reply: HistoryPage,
-    query: {
-      ...filterQuery,
-      limit: Type.Integer({ minimum: 1, maximum: maxPage, default: 100 }),
-      before: Type.String({ description: 'The `next` of an earlier answer.' }),
-    },
-    async answer({ query }) {
-      const params = new URLSearchParams(query);
-      const limits = { limit: readNumber(params, 'limit', 1, maxPage, 100), maxBytes: maxSearchBytes };
-      const filter = readFilter(params, parts.nowMs());
-      await parts.write();
-      const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
-      return { requests, next, days: parts.days() };
-    },
-  }),
-  jsonRoute('GET', '/api/history/counts', {
-    summary: 'How many requests there are of each kind',
-    says: `Of the newest ${maxCounted.toLocaleString('en-US')} in this time. Without \`HISTORY\`, of those in memory.`,
-    reply: HistoryCounts,
-    query: { from: filterQuery.from, to: filterQuery.to, text: filterQuery.text },
-    async answer({ query }) {
-      const asked = new URLSearchParams(query);
-      const params = new URLSearchParams();
-      for (const name of ['from', 'to', 'text']) params.set(name, asked.get(name) ?? '');
-      const filter = readFilter(params, parts.nowMs());
-      const { requests, truncated } = await findNewest(
-        { history: parts, requests: parts.requests },
-        filter,
-        maxCounted,
-      );
-      return { ...countsOf(requests), truncated };
-    },
-  }),
-  jsonRoute('GET', '/api/history/extent', {
-    summary: 'How much is kept on disk',
-    says: 'The number of requests, and when the first and the last one ended.',
-    reply: HistoryExtent,
-    async answer() {
-      await parts.write();
-      const { requests, bytes, fromMs, toMs } = await parts.search.extent();
-      const span = fromMs !== undefined && toMs !== undefined && { from: isoTime(fromMs), to: isoTime(toMs) };
-      return { requests, bytes, ...span, days: parts.days() };
-    },
-  }),
-  jsonRoute('DELETE', '/api/history', {
-    summary: 'Deletes the requests that are kept on disk',
-    says: 'They are gone, and so are the list of recent requests and the captures. Usage keeps its sums.',
-    reply: Outcome,
-    async answer() {
-      await parts.requests.clear('everything');
-      return done('The history was deleted.');
-    },
-  }),
-  adminRoute('GET', '/api/history/export', {
-    summary: 'The requests that are kept on disk, as a file',
-    says: 'The first 100,000: a line of JSON each, or a HAR 1.2, with the bodies of those that are captured.',
-    reply: Type.String(),
-    query: { ...filterQuery, format: Type.Enum(['jsonl', 'har'], { default: 'jsonl' }) },
-    answer({ query, backpressure }) {
-      const params = new URLSearchParams(query);
-      const format = params.get('format') ?? 'jsonl';
-      if (format !== 'jsonl' && format !== 'har')
-        return fail('invalid-request', 'format must be one of jsonl, har.', { param: 'format' });
-      const filter = readFilter(params, parts.nowMs());
-      return gated(backpressure, (gate) => exportOf(parts, filter, format, gate));
-    },
-  }),
-];
-
-/** The newest requests that fit: of the disk, or of memory if none are kept there. */
-export const findNewest = async (
-  { history, requests }: NewestParts,
-  filter: HistoryFilter,
-  limit: number,
-): Promise<{ readonly requests: readonly KeptRequest[]; readonly truncated: boolean }> => {
-  if (history.days() > 0) {
-    await history.write();
-    const found = await history.search.find(filter, { limit, maxBytes: maxNewestBytes });
-    return { requests: found.requests, truncated: found.next !== undefined };
-  }
-  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, matches } = filter;
-  const recent = (await requests.list(0, maxSummaries)).requests.map((request) => ({
-    endedAt: Math.round(request.startedAt + request.durationMs),
-    ...request,
-  }));
-  const fitting = recent.filter((one) => one.endedAt >= fromMs && one.endedAt <= toMs && matches(one));
-  return { requests: fitting, truncated: recent.length === maxSummaries };
+export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => {
+  const counted = new NewestRequests({ history: parts, requests: parts.requests }, maxCounted, countedPart);
+  return [
+    jsonRoute('GET', '/api/history', {
+      summary: 'The requests that are kept on disk',
+      says: 'Their summaries, those that ended last first.',
+      reply: HistoryPage,
+      query: {
+        ...filterQuery,
+        limit: Type.Integer({ minimum: 1, maximum: maxPage, default: 100 }),
+        before: Type.String({ description: 'The `next` of an earlier answer.' }),
+      },
+      async answer({ query }) {
+        const params = new URLSearchParams(query);
+        const limits = { limit: readNumber(params, 'limit', 1, maxPage, 100), maxBytes: maxSearchBytes };
+        const filter = readFilter(params, parts.nowMs());
+        await parts.write();
+        const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
+        return { requests, next, days: parts.days() };
+      },
+    }),
+    jsonRoute('GET', '/api/history/counts', {
+      summary: 'How many requests there are of each kind',
+      says: `Of the newest ${maxCounted.toLocaleString('en-US')} in this time. Without \`HISTORY\`, of those in memory.`,
+      reply: HistoryCounts,
+      query: { from: filterQuery.from, to: filterQuery.to, text: filterQuery.text },
+      async answer({ query }) {
+        const asked = new URLSearchParams(query);
+        const params = new URLSearchParams();
+        for (const name of ['from', 'to', 'text']) params.set(name, asked.get(name) ?? '');
+        const { requests, truncated } = await counted.ask(params.toString(), readFilter(params, parts.nowMs()));
+        return { ...countsOf(requests), truncated };
+      },
+    }),
+    jsonRoute('GET', '/api/history/extent', {
+      summary: 'How much is kept on disk',
+      says: 'The number of requests, and when the first and the last one ended.',
+      reply: HistoryExtent,
+      async answer() {
+        await parts.write();
+        const { requests, bytes, fromMs, toMs } = await parts.search.extent();
+        const span = fromMs !== undefined && toMs !== undefined && { from: isoTime(fromMs), to: isoTime(toMs) };
+        return { requests, bytes, ...span, days: parts.days() };
+      },
+    }),
+    jsonRoute('DELETE', '/api/history', {
+      summary: 'Deletes the requests that are kept on disk',
+      says: 'They are gone, and so are the list of recent requests and the captures. Usage keeps its sums.',
+      reply: Outcome,
+      async answer() {
+        await parts.requests.clear('everything');
+        return done('The history was deleted.');
+      },
+    }),
+    adminRoute('GET', '/api/history/export', {
+      summary: 'The requests that are kept on disk, as a file',
+      says: 'The first 100,000: a line of JSON each, or a HAR 1.2, with the bodies of those that are captured.',
+      reply: Type.String(),
+      query: { ...filterQuery, format: Type.Enum(['jsonl', 'har'], { default: 'jsonl' }) },
+      answer({ query, backpressure }) {
+        const params = new URLSearchParams(query);
+        const format = params.get('format') ?? 'jsonl';
+        if (format !== 'jsonl' && format !== 'har')
+          return fail('invalid-request', 'format must be one of jsonl, har.', { param: 'format' });
+        const filter = readFilter(params, parts.nowMs());
+        return gated(backpressure, (gate) => exportOf(parts, filter, format, gate));
+      },
+    }),
+  ];
 };
 
-const countsOf = (requests: readonly KeptRequest[]): Omit<HistoryCounts, 'truncated'> => ({
+/** What counts of a request. */
+const countedPart = (request: KeptRequest) => ({
+  status: request.status,
+  client: request.client,
+  provider: request.provider,
+  failed: isFailed(request),
+  lossy: isLossy(request),
+});
+type CountedPart = ReturnType<typeof countedPart>;
+
+const countsOf = (requests: readonly CountedPart[]): Omit<HistoryCounts, 'truncated'> => ({
   requests: requests.length,
-  failed: requests.filter(isFailed).length,
-  lossy: requests.filter(isLossy).length,
+  failed: requests.filter(({ failed }) => failed).length,
+  lossy: requests.filter(({ lossy }) => lossy).length,
   statuses: countBy(requests.flatMap(({ status }) => (status >= 400 ? [String(status)] : []))),
-  clients: countBy(requests.flatMap(({ client = [] }) => client)),
-  providers: countBy(requests.flatMap(({ provider = [] }) => provider)),
+  clients: countBy(requests.flatMap(({ client }) => client ?? [])),
+  providers: countBy(requests.flatMap(({ provider }) => provider ?? [])),
 });
 
 const countBy = (names: readonly string[]): Readonly<Record<string, number>> => {

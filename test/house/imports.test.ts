@@ -438,6 +438,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'request-record.ts',
         'runtime/backpressure.ts',
         'runtime/load-once.ts',
+        'runtime/memoize.ts',
         'routing/catalogue/',
         'config/',
         'endpoints/',

@@ -7,6 +7,24 @@ const maxSteps = 100;
 
 type Step = Session['models'][number];
 
+/** What a session's sums need of a request. */
+export const sessionPart = (request: KeptRequest) => ({
+  session: request.session,
+  client: request.client,
+  startedAt: request.startedAt,
+  endedAt: request.endedAt,
+  failed: hasFailed(request.status, request.fault !== undefined),
+  durationMs: request.durationMs,
+  usage: request.usage,
+  cost: request.cost,
+  tools: request.tools,
+  turns: request.turns,
+  provider: request.provider,
+  model: request.model,
+  scenario: request.scenario,
+});
+type SessionPart = ReturnType<typeof sessionPart>;
+
 /** Sums up the requests of one session. */
 class SessionSum {
   readonly #id: string;
@@ -32,14 +50,14 @@ class SessionSum {
     return this.#endedAt;
   }
 
-  add(request: KeptRequest): void {
-    const { startedAt, endedAt, status, fault, durationMs, usage, cost, tools = [], turns = 0, client } = request;
+  add(request: SessionPart): void {
+    const { startedAt, endedAt, failed, durationMs, usage, cost, tools = [], turns = 0, client } = request;
     if (endedAt >= this.#endedAt) this.#client = client;
     this.#startedAt = Math.min(this.#startedAt, startedAt);
     this.#endedAt = Math.max(this.#endedAt, endedAt);
     this.#requests += 1;
     this.#turns = Math.max(this.#turns, turns);
-    if (hasFailed(status, fault !== undefined)) this.#failed += 1;
+    if (failed) this.#failed += 1;
     this.#busyMs += durationMs;
     for (const name of tools) {
       if (this.#tools.size < maxTools || this.#tools.has(name)) this.#tools.set(name, (this.#tools.get(name) ?? 0) + 1);
@@ -88,7 +106,7 @@ const inRows = (steps: readonly Step[]): readonly Step[] => {
 };
 
 /** The sessions of requests, the one that was used last first. */
-export const sessionsOf = (requests: readonly KeptRequest[]): readonly Session[] => {
+export const sessionsOf = (requests: readonly SessionPart[]): readonly Session[] => {
   const sums = new Map<string, SessionSum>();
   for (const request of requests) {
     if (request.session === undefined) continue;

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fail, ifMissing } from '../../../model/fault.ts';
 import { parseJson } from '../../../model/json/json.ts';
 import { reader } from '../../../model/schema.ts';
@@ -32,6 +33,9 @@ interface FoundRequests {
 }
 
 const keptReader = reader(KeptRequest);
+
+/** Bytes that are searched at a stretch, less than a millisecond's work. */
+const sliceBytes = 16 * 1024;
 
 /** The place of a line among those of all files. */
 interface Place {
@@ -83,14 +87,20 @@ export class HistorySearch {
   readonly #folder: string;
   #bounds: ReadonlyMap<string, Bounds> = new Map();
   #counts: ReadonlyMap<string, LineCount> = new Map();
+  #removals = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
+  /** How often a search has found files gone that were there before: what it found earlier may be gone, too. */
+  get removals(): number {
+    return this.#removals;
+  }
+
   /**
    * Finds requests, those that ended last first. Reads each byte once at most, and gives up after `maxBytes`: `next` goes on
-   * there. `before`: the `next` of an earlier search. Throws an `invalid-request` fault if it is anything else.
+   * there. Other work has its turn after each slice. `before`: the `next` of an earlier search. Throws an `invalid-request` fault if it is anything else.
    */
   async find(
     { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, matches, hint }: HistoryFilter,
@@ -103,8 +113,13 @@ export class HistorySearch {
     const readers: LineReader[] = [];
     const requests: KeptRequest[] = [];
     let bytes = 0;
+    let sliced = 0;
     try {
       for (;;) {
+        if (sliced >= sliceBytes) {
+          await setImmediate();
+          sliced = 0;
+        }
         // A file is opened when its last line may be the next.
         let newest = newestOf(readers);
         for (let [file] = files; file && file.lastMs >= (newest?.head?.endedAtMs ?? 0); [file] = files) {
@@ -116,6 +131,7 @@ export class HistorySearch {
         if (!newest || !line || line.endedAtMs < fromMs) return { requests, next: undefined };
         await newest.advance();
         bytes += line.text.length;
+        sliced += line.text.length;
         if (hint === undefined || line.text.includes(hint)) {
           const value: unknown = parseJson(line.text);
           if (keptReader.matches(value) && matches(value)) requests.push(value);
@@ -154,6 +170,7 @@ export class HistorySearch {
       const bounds = await boundsOf(join(this.#folder, name), this.#bounds.get(name));
       if (bounds) known.set(name, bounds);
     }
+    if ([...this.#bounds.keys()].some((name) => !known.has(name))) this.#removals += 1;
     this.#bounds = known;
     return historyFilesIn([...known.keys()])
       .flatMap(({ name, firstMs }) => {
