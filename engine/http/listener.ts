@@ -18,6 +18,7 @@ import {
   type ServingListener,
 } from './settings.ts';
 import { Conversations } from './socket/conversations.ts';
+import { measureMs, UnseenMemory } from './socket/unseen-memory.ts';
 import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
 import { LinkedSet, Ticker } from './ticker.ts';
 
@@ -98,6 +99,11 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   readonly #active = new LinkedSet<ActiveRequest>();
   readonly #activeByAddress = new Counts();
   readonly #sockets = new Set<OpenSocket>();
+  readonly #unseenTicker = new Ticker(measureMs);
+  readonly #unseenMemory = new UnseenMemory(
+    () => this.settings.limits.bodiesBytes,
+    () => this.#retireSockets(),
+  );
   readonly #socketsByAddress = new Counts();
   readonly #idle: (() => void)[] = [];
   readonly #connections = new ConnectionLimit();
@@ -160,7 +166,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
 
   disableKeepAlive(): void {
     this.retiring = true;
-    for (const socket of this.#sockets) socket.retire();
+    this.#retireSockets();
   }
 
   async drain(): Promise<void> {
@@ -245,12 +251,22 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   openedSocket(socket: OpenSocket): void {
+    if (this.#sockets.size === 0 && this.http.server === 'uws') {
+      this.#unseenMemory.tick();
+      this.#unseenTicker.add(this.#unseenMemory);
+    }
     this.#sockets.add(socket);
     this.#socketsByAddress.add(socket.connectionAddress, 1);
   }
 
   closedSocket(socket: OpenSocket): void {
-    if (this.#sockets.delete(socket)) this.#socketsByAddress.add(socket.connectionAddress, -1);
+    if (!this.#sockets.delete(socket)) return;
+    this.#socketsByAddress.add(socket.connectionAddress, -1);
+    if (this.#sockets.size === 0) this.#unseenTicker.delete(this.#unseenMemory);
+  }
+
+  #retireSockets(): void {
+    for (const socket of this.#sockets) socket.retire();
   }
 
   #setBusy(isBusy: boolean): void {

@@ -85,7 +85,7 @@ export interface MessageStream {
 export interface MessageEvents {
   /** The bytes are valid during the call alone. */
   readonly message: (bytes: Uint8Array, isBinary: boolean) => void;
-  /** So many bytes have come, of a message or of anything else; before the events of what they complete. */
+  /** So many bytes have come; before the events of what they complete. Negative: those of pings and pongs, afterwards. */
   readonly received: (bytes: number) => void;
   /** The client answers a ping. */
   readonly heard: () => void;

@@ -33,6 +33,12 @@ export const refusalOf = (request: IncomingMessage, socket: Socket): ServerRespo
   return response;
 };
 
+/** How long a client that has been sent everything may take to confirm the end of its connection, in milliseconds. */
+const closeMs = 1000;
+
+/** Bytes of a client's ping or pong beside its content. */
+const controlHeadBytes = 6;
+
 /** Accepts WebSocket handshakes. */
 export class NodeSockets {
   readonly #server: WebSocketServer;
@@ -47,8 +53,16 @@ export class NodeSockets {
       const events = open(new NodeSocket(ws, socket));
       ws.on('message', (data: Buffer, isBinary) => events.message(data, isBinary));
       socket.prependListener('data', (chunk: Buffer) => events.received(chunk.length));
-      ws.on('pong', () => events.heard());
-      ws.on('ping', (content: Buffer) => events.pinged(content.length));
+      // What they take is no part of a message.
+      const controlled = (content: Buffer) => events.received(-content.length - controlHeadBytes);
+      ws.on('pong', (content: Buffer) => {
+        controlled(content);
+        events.heard();
+      });
+      ws.on('ping', (content: Buffer) => {
+        controlled(content);
+        events.pinged(content.length);
+      });
       ws.on('close', () => events.closed());
       // What is wrong with a client's frames ends the connection, with the code for it.
       ws.on('error', () => undefined);
@@ -89,6 +103,10 @@ class NodeSocket implements MessageStream {
 
   close(code: number, reason: string): void {
     this.#ws.close(code, reason);
+    if (this.bufferedBytes() > 0) return;
+    // The library would wait for longer, and hold what has come of a message.
+    const timer = setTimeout(() => this.#ws.terminate(), closeMs).unref();
+    this.#ws.once('close', () => clearTimeout(timer));
   }
 
   terminate(): void {

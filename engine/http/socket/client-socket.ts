@@ -75,6 +75,8 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   #windowBytes = 0;
   /** Bytes that came since the last message. */
   #underWayBytes = 0;
+  /** When they came fast enough last. */
+  #movedMs = 0;
   /** Memory for them. */
   #underWay: MemoryClaim | undefined;
   /** What may be under way unseen. */
@@ -136,10 +138,16 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   }
 
   received(bytes: number): void {
-    if (this.#closed) return;
+    const wasCounted = this.#isCounted;
     this.#windowBytes += bytes;
-    this.#underWayBytes += bytes;
-    if (this.#underWayBytes <= uncountedBytes) return;
+    this.#underWayBytes = Math.max(0, this.#underWayBytes + bytes);
+    if (!this.#isCounted) return;
+    if (this.#closed) {
+      // It was told, but sends on.
+      this.#stream.terminate();
+      return;
+    }
+    if (!wasCounted) this.#movedMs = this.listener.ticker.nowMs();
     const { bodies, settings } = this.listener;
     this.#underWay ??= bodies.claim(settings.limits.bodiesBytes);
     if (this.#underWay.take(this.#underWayBytes - this.#underWay.heldBytes) === undefined) return;
@@ -242,13 +250,20 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const { bodyWindowMs, bodyBytesPerSecond } = this.listener.settings.limits;
     const spentMs = nowMs - this.#windowFromMs;
     if (spentMs < bodyWindowMs) return;
-    if (this.#windowBytes * 1000 >= bodyBytesPerSecond * spentMs) this.#heardMs = nowMs;
+    if (this.#windowBytes * 1000 >= bodyBytesPerSecond * spentMs) {
+      this.#heardMs = nowMs;
+      this.#movedMs = nowMs;
+    }
     this.#windowFromMs = nowMs;
     this.#windowBytes = 0;
   }
 
-  /** Whether nothing comes any more. A client that is answered reads pings, unless its socket is full. */
+  /**
+   * Whether nothing comes any more, or no more of a message, whatever pings are answered. A client that is answered reads pings, unless its
+   * socket is full.
+   */
   #isGone(nowMs: number): boolean {
+    if (this.#isCounted && nowMs - this.#movedMs > goneMs) return true;
     const silentMs = nowMs - this.#heardMs;
     const { bodyBytes, bodiesBytes } = this.listener.settings.limits;
     if (!this.#isIdle) return !this.isBlocked && silentMs > goneMs;
@@ -257,6 +272,11 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (silentMs < pingMs + answerMs || this.#unseen?.heldBytes) return false;
     this.#unseen ??= this.listener.unseen.claim(bodiesBytes);
     return this.#unseen.take(bodyBytes) !== undefined;
+  }
+
+  /** Whether so much of a message is under way that it counts. */
+  get #isCounted(): boolean {
+    return this.#underWayBytes > uncountedBytes;
   }
 
   get #isIdle(): boolean {
@@ -378,6 +398,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   #end(): void {
     this.#closed = true;
     this.#due = undefined;
+    this.#underWayBytes = 0;
     this.#underWay?.release();
     this.#unseen?.release();
     this.listener.ticker.delete(this);

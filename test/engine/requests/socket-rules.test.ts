@@ -219,6 +219,20 @@ test('a large message that arrives slowly is a sign of life, while it arrives fa
   arrive(160, 500);
   t.true(rig.done.includes('terminate'));
 
+  // Pings that are answered between the parts of a message don't hold it.
+  const stuck = rigOf(t);
+  stuck.socket.received(1_000_000);
+  const answerPings = (seconds: number) => {
+    for (let spent = 0; spent < seconds; spent += 4) {
+      stuck.socket.heard();
+      stuck.pass(4_000);
+    }
+  };
+  answerPings(120);
+  t.false(stuck.done.includes('terminate'));
+  answerPings(20);
+  t.true(stuck.done.includes('terminate'));
+
   // Where the server can't see what arrives, a connection is silent for as long as the largest message takes.
   const unseen = rigOf(t, { bodyBytes: 16 * 1024 * 1_000 }, undefined, false);
   for (let seconds = 0; seconds < 1_000; seconds += 20) unseen.pass(20_000);
@@ -241,6 +255,10 @@ test('unfinished messages of all connections are bounded, and so are those that 
   one.socket.received(600_000);
   t.deepEqual((await one.since()).slice(-3), ['503 service_unavailable', 'close 1013', 'gone']);
   t.is(bodies.usedBytes, 0);
+  one.socket.received(60_000);
+  const isWaiting = !one.done.includes('terminate');
+  one.socket.received(60_000);
+  t.deepEqual([isWaiting, one.done.at(-1)], [true, 'terminate'], 'it was told, but sends on');
   other.socket.received(2_000_000);
   other.socket.closed();
   t.is(other.listener.bodies.usedBytes, 0);
