@@ -57,6 +57,9 @@ export const taughtFile = (home: string): string => join(home, 'taught.jsonl');
 
 const none: readonly Taught[] = [];
 
+/** Would take six characters each in a fact, whose length has a bound. */
+const unprintable = /\p{C}+/gu;
+
 /** Whether a provider's refusals teach. */
 export const learns = ({ learn }: Pick<Config, 'learn'>, provider: Pick<Provider, 'learn'>): boolean =>
   provider.learn ?? learn ?? true;
@@ -103,7 +106,13 @@ export class TaughtMemory {
     const nowMs = this.#nowMs();
     const forMs = Math.min(longestMs, firstMs * 2 ** (seen - 1));
     const sinceMs = same?.sinceMs ?? nowMs;
-    this.#set(keyOf(model), { lesson, words: shorten(words), seen, sinceMs, untilMs: nowMs + forMs });
+    this.#set(keyOf(model), {
+      lesson,
+      words: shorten(words.replace(unprintable, ' ')),
+      seen,
+      sinceMs,
+      untilMs: nowMs + forMs,
+    });
   }
 
   forget(model: Model, lesson: Lesson): void {

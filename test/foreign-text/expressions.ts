@@ -59,6 +59,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/at least \d{1,12} input/i),
     foreign(/(?<![\w.-])\d{1,12}(?![\w-]|\.\d)/g),
   ],
+  'engine/routing/taught.ts': [foreign(/\p{C}+/gu)],
   'engine/model/upstream-error/lessons-in.ts': [
     foreign(/between (-?\d{1,9}(?:\.\d{1,9})?) and (-?\d{1,9}(?:\.\d{1,9})?)/i),
     foreign(

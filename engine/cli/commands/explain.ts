@@ -4,7 +4,7 @@ import { firstValueFrom } from 'rxjs';
 import { Explanation } from '../../../admin/schema.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { explain, minimalRequest } from '../../endpoints/explain.ts';
-import { FaultError, quoted } from '../../model/fault.ts';
+import { FaultError } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { reader } from '../../model/schema.ts';
@@ -178,7 +178,7 @@ const taughtLines = ({
   config,
 }: Explanation['taught'][number]): readonly string[] => [
   `taught        ${field}: ${does}, since ${since}, until ${until}`,
-  `                by ${quoted(words)}`,
+  `                by ${JSON.stringify(words)}`,
   ...(config === null ? [] : [`                for good, in the model's entry: ${config}`]),
 ];
 

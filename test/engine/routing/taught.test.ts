@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { Provider } from '../../../engine/config/config.ts';
 import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
-import type { Fact } from '../../../engine/hub/contract.ts';
+import { type Fact, maxFact } from '../../../engine/hub/contract.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import type { Lesson } from '../../../engine/model/upstream-error/lesson.ts';
 import { TaughtMemory, taughtPrefix } from '../../../engine/routing/taught.ts';
@@ -56,7 +56,7 @@ test('the memory is bounded', (t) => {
   t.is(memory.ofProvider(provider).length, 499 + 16);
 });
 
-test('processes share what was taught, and it survives a restart', async (t) => {
+test('processes share what was taught and what is forgotten, and both survive a restart', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'junctor-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const journal = () => new BlobJournal({ path: join(home, 'taught.jsonl'), report: (line) => t.fail(line) });
@@ -80,12 +80,21 @@ test('processes share what was taught, and it survives a restart', async (t) => 
   };
   const first = open();
   const one = member();
-  one.memory.learn(at, lesson, 'no');
-  await first.store.exchange({ ...about, member: 'one', epoch: '', facts: one.facts });
-  first.written.flush();
-  for (const { store } of [first, open()]) {
-    const other = member();
-    other.receive((await store.exchange({ ...about, member: 'other', epoch: '', facts: [] })).facts);
-    t.deepEqual(lessons(other.memory), [lesson]);
-  }
+  const other = member();
+  const share = async (expected: readonly Lesson[]) => {
+    await first.store.exchange({ ...about, member: 'one', epoch: '', facts: one.facts.splice(0) });
+    first.written.flush();
+    for (const [{ store }, seeing] of [
+      [first, other],
+      [open(), member()],
+    ] as const) {
+      seeing.receive((await store.exchange({ ...about, member: 'other', epoch: '', facts: [] })).facts);
+      t.deepEqual(lessons(seeing.memory), expected);
+    }
+  };
+  one.memory.learn(at, lesson, '\u0000"\\\ud800'.repeat(1_000));
+  t.true((one.facts[0]?.value.length ?? 0) <= maxFact);
+  await share([lesson]);
+  one.memory.forget(at, lesson);
+  await share([]);
 });
