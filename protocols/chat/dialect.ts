@@ -113,12 +113,12 @@ export interface ChatDialect {
    * it is rejected, so a short user message follows it.
    */
   readonly finalAssistant: 'kept' | 'prefix' | 'followed';
-  /** When it rejects a forced tool call: while thinking is requested, or unless it is off; absent: never. */
-  readonly unforced: 'asked-to-think' | 'unless-off' | undefined;
+  /** When it rejects a forced tool call: while thinking is requested, unless it is off, or in any case; absent: never. */
+  readonly unforced: 'asked-to-think' | 'unless-off' | 'always' | undefined;
   /** Absent: no reasoning controls. */
   readonly reasoning: ReasoningControl | undefined;
-  /** When reasoning must be off for tools: when an effort is requested, or always; absent: never. */
-  readonly toolsWithoutReasoning: 'asked' | 'always' | undefined;
+  /** When reasoning must be off for tools: when an effort is requested, always, or when a call is forced; absent: never. */
+  readonly toolsWithoutReasoning: 'asked' | 'always' | 'forced' | undefined;
   /** The members that make it return reasoning separately from the text; absent: none needed. */
   readonly reasoningReply: ReasoningReply | undefined;
   /** The members by which a client chooses the form of reasoning; they are mutually exclusive. */

@@ -88,7 +88,7 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-(?:opus-5(?![-.]\d{1,2}(?!\d))|haiku-5[-.]5(?!\d))/, differ: { offUpToHigh: true } },
   // Source: the API's own errors, as reported for each of these models.
   { names: /^claude-(?:opus|sonnet|haiku)-4[-.][1-6](?!\d)/, differ: { samplingPair: false } },
-  { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true } },
+  { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true, budgets: false } },
   { names: /^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/, differ: { canBeOff: true } },
   { names: /^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/, differ: { forcedCalls: false } },
   // Other models refuse the option. Source: Anthropic documentation, "Preserved thinking".

@@ -675,7 +675,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'transformers/formats/hosts.ts': [
     foreign(/^claude-/),
-    foreign(/^gpt-/),
+    foreign(/^glm-5/),
+    foreign(/^deepseek-v4/),
     foreign(/^kimi-k2/),
     foreign(/^(?:moonshot-v1|kimi-k2-(?!thinking))/),
     foreign(/^glm-[45](?:\.\d+)?(?:-|$)/, 'glm-4.', many('1'), 'v'),
@@ -691,6 +692,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^gpt-oss/),
     foreign(/^gemini-/),
     foreign(/^claude-(?:(?:opus|sonnet|haiku)-4[.-][1-6]|4[.-][1-6]-(?:opus|sonnet|haiku))(?!\d)/),
+    foreign(/^claude-(?:opus|sonnet)-4[.-]6(?!\d)/),
+    foreign(/^claude-(?:(?:opus|sonnet)-5[.-]5|fable-5[.-][12])(?!\d)/),
     foreign(
       /^claude-(?:opus-4[.-][78](?!\d)|(?:opus|sonnet|haiku|fable|mythos)-5(?:[.-][125])?(?![.\d]|-\d{1,2}(?!\d)))/,
     ),

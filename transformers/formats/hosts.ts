@@ -1,7 +1,7 @@
 import type { KnownModels } from '../../engine/model/transformer.ts';
 import { nearestEfforts } from '../../engine/model/wire/efforts.ts';
 import { narrowToolSchema } from '../../engine/model/wire/tool-schema.ts';
-import { type ChatDialect, plainEfforts, thinkingSwitch } from '../../protocols/chat/index.ts';
+import { type ChatDialect, thinkingSwitch } from '../../protocols/chat/index.ts';
 import type { DialectRow } from './dialect-row.ts';
 
 /** A server that accepts Chat Completions as OpenAI's does, more or less. */
@@ -19,13 +19,14 @@ interface HostRow extends DialectRow {
 /** Efforts of models that know three and always reason. */
 const threeEfforts = nearestEfforts('low', 'high', 'max');
 
-const lowToHigh = nearestEfforts('low', 'medium', 'high');
+/** A model or host that knows these efforts alone. */
+const effortsOf = (...known: Parameters<typeof nearestEfforts>): ChatDialect['reasoning'] => ({
+  form: 'reasoning_effort',
+  efforts: nearestEfforts(...known),
+});
 
 /** The efforts that all servers with `reasoning_effort` know. */
-const commonEfforts = {
-  form: 'reasoning_effort',
-  efforts: nearestEfforts('none', 'low', 'medium', 'high'),
-} as const;
+const commonEfforts = effortsOf('none', 'low', 'medium', 'high');
 
 const onCalls = { on: 'calls', required: false } as const;
 
@@ -34,7 +35,7 @@ const templateSwitch: ChatDialect['reasoning'] = {
   form: 'switch',
   on: { chat_template_kwargs: { enable_thinking: true } },
   off: { chat_template_kwargs: { enable_thinking: false } },
-  // Both servers' types for `reasoning_effort` lack the other words.
+  // The types for `reasoning_effort` of vLLM to 0.15 and of SGLang lack the other words.
   efforts: nearestEfforts('none', 'low', 'medium', 'high'),
 };
 
@@ -125,7 +126,7 @@ export const hostRows: readonly HostRow[] = [
     recognised: '`dashscope.aliyuncs.com`, `dashscope-intl.aliyuncs.com`, `dashscope-us.aliyuncs.com`',
     gets:
       '`enable_thinking` and `thinking_budget`; for Qwen, `enable_thinking: false` unless streamed; no forced tool while ' +
-      'thinking is requested',
+      'thinking',
     hosts: ['dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com', 'dashscope-us.aliyuncs.com'],
     differ: {
       reasoning: enableThinking,
@@ -178,14 +179,18 @@ export const hostRows: readonly HostRow[] = [
     name: 'fireworks',
     title: 'Fireworks',
     recognised: '`api.fireworks.ai`',
-    gets: 'efforts to `high`; earlier reasoning on all messages; `prompt_cache_isolation_key` for `prompt_cache_key`',
+    gets: 'efforts by model; earlier reasoning on all messages; `prompt_cache_isolation_key` for `prompt_cache_key`',
     hosts: ['api.fireworks.ai'],
     accepts: ['prompt_cache_key'],
     differ: {
       fieldNames: { prompt_cache_key: 'prompt_cache_isolation_key' },
-      reasoning: commonEfforts,
       reasoningHistory: { field: 'reasoning_content', on: 'all', required: false },
     },
+    models: [
+      { names: /^kimi-k2/, differ: { reasoning: effortsOf('low', 'medium', 'high') } },
+      { names: /^glm-5/, differ: { reasoning: effortsOf('none', 'high', 'max') } },
+      { names: /^deepseek-v4/, differ: { reasoning: effortsOf('none', 'low', 'medium', 'high', 'xhigh') } },
+    ],
   },
   {
     name: 'together',
@@ -226,21 +231,22 @@ export const hostRows: readonly HostRow[] = [
     name: 'copilot',
     title: 'GitHub Copilot',
     recognised: '`githubcopilot.com`',
-    gets: 'paths without a version; no earlier reasoning; efforts to `high`, none for Claude 4.5',
+    gets: 'paths without a version; no earlier reasoning; no effort for Claude 4.5',
     hosts: ['githubcopilot.com'],
     unversioned: true,
-    differ: {
-      reasoning: { form: 'reasoning_effort', efforts: lowToHigh },
-      reasoningHistory: undefined,
-    },
+    differ: { reasoningHistory: undefined },
     models: [
-      // Without an effort, they don't think.
       {
         names: /^claude-/,
-        differ: { reasoning: { form: 'reasoning_effort', efforts: { ...lowToHigh, none: undefined } } },
+        // Without an effort, they don't think.
+        differ: {
+          reasoning: {
+            form: 'reasoning_effort',
+            efforts: { ...nearestEfforts('low', 'medium', 'high', 'xhigh', 'max'), none: undefined },
+          },
+        },
       },
       { names: /^claude-.*4[.-]5/, differ: noReasoning },
-      { names: /^gpt-/, differ: { reasoning: { form: 'reasoning_effort', efforts: plainEfforts } } },
     ],
   },
   {
@@ -256,10 +262,14 @@ export const hostRows: readonly HostRow[] = [
     name: 'ollama',
     title: 'Ollama',
     recognised: '`ollama.com`, port 11434',
-    gets: 'images as data, not by URL; efforts to `high`; earlier reasoning as `reasoning`',
+    gets: 'images as data, not by URL; no effort `minimal` or `xhigh`; earlier reasoning as `reasoning`',
     hosts: ['ollama.com'],
     port: 11_434,
-    differ: { imageUrls: false, reasoning: commonEfforts, reasoningHistory: { field: 'reasoning', ...onCalls } },
+    differ: {
+      imageUrls: false,
+      reasoning: effortsOf('none', 'low', 'medium', 'high', 'max'),
+      reasoningHistory: { field: 'reasoning', ...onCalls },
+    },
   },
   {
     name: 'lmstudio',

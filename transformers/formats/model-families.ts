@@ -108,14 +108,23 @@ export const modelFamilies: readonly ModelFamily[] = [
     name: 'claude-4',
     title: 'Claude 4.1 to 4.6',
     recognised: '`claude-opus-4-1` to `claude-sonnet-4-6`',
-    gets: '`temperature` or `top_p`; neither while thinking',
+    gets: '`temperature` or `top_p`; neither while thinking; a forced tool without thinking',
     names: /^claude-(?:(?:opus|sonnet|haiku)-4[.-][1-6]|4[.-][1-6]-(?:opus|sonnet|haiku))(?!\d)/,
     template: {
+      toolsWithoutReasoning: 'forced',
       excludes: [
         { beside: 'reasoning', left: ['temperature', 'top_p', 'top_k'] },
         { beside: 'temperature', left: ['top_p'] },
       ],
     },
+  },
+  {
+    name: 'claude-4.6',
+    title: 'Claude 4.6',
+    recognised: '`claude-opus-4-6`, `claude-sonnet-4-6`',
+    gets: 'efforts without `xhigh`',
+    names: /^claude-(?:opus|sonnet)-4[.-]6(?!\d)/,
+    efforts: () => nearestEfforts('none', 'low', 'medium', 'high', 'max'),
   },
   {
     name: 'claude-5',
@@ -125,6 +134,14 @@ export const modelFamilies: readonly ModelFamily[] = [
     names:
       /^claude-(?:opus-4[.-][78](?!\d)|(?:opus|sonnet|haiku|fable|mythos)-5(?:[.-][125])?(?![.\d]|-\d{1,2}(?!\d)))/,
     refuses: ['temperature', 'top_p', 'top_k'],
+  },
+  {
+    name: 'claude-5.5',
+    title: 'Claude 5.5, Fable 5.1',
+    recognised: '`claude-opus-5-5`, `*-sonnet-5-5`, `*-fable-5-1`, `*-5-2`',
+    gets: 'no forced tool',
+    names: /^claude-(?:(?:opus|sonnet)-5[.-]5|fable-5[.-][12])(?!\d)/,
+    template: { unforced: 'always' },
   },
 ];
 

@@ -23,6 +23,10 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
     losses.approximate('reasoning', 'off: the last tool calls lack the reasoning that led to them');
     return {};
   }
+  if (forcedForbidsThinking(request, dialect)) {
+    losses.approximate('reasoning', 'off: a tool call is required');
+    return {};
+  }
   const asks = reasoning !== undefined && !isOff(reasoning);
   const form = dialect.reasoningReply?.when === 'always' || asks ? dialect.reasoningReply : undefined;
   const hides = reasoning?.show === 'hidden';
@@ -33,14 +37,14 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
 };
 
 /** Whether reasoning must be switched off because the answer isn't streamed. */
-const mustBeOff = ({ stream }: ModelRequest, { reasoning }: ChatDialect): boolean =>
+export const mustBeOff = ({ stream }: ModelRequest, { reasoning }: ChatDialect): boolean =>
   !stream && reasoning?.form === 'switch' && reasoning.streamsOnly === true;
 
 const toolsForbidReasoning = (
   { tools, reasoning = {} }: ModelRequest,
   { toolsWithoutReasoning: when }: ChatDialect,
 ): boolean => {
-  if (!when || !tools.some(({ type }) => type === 'function' || type === 'custom')) return false;
+  if (!when || when === 'forced' || !tools.some(({ type }) => type === 'function' || type === 'custom')) return false;
   const effort = effortOf(reasoning);
   return effort === undefined ? when === 'always' : effort !== 'none';
 };
@@ -138,6 +142,16 @@ export const loopForbidsThinking = ({ reasoning, turns }: ModelRequest, dialect:
     ({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'),
   );
   return turns.slice(spoken + 1).some((turn) => calls(turn) && !isSigned(turn));
+};
+
+/** Whether the model would refuse to think and to be forced to call a tool. */
+const forcedForbidsThinking = (
+  { reasoning, toolChoice }: ModelRequest,
+  { toolsWithoutReasoning }: ChatDialect,
+): boolean => {
+  if (toolsWithoutReasoning !== 'forced' || !reasoning || isOff(reasoning)) return false;
+  const { type } = toolChoice ?? { type: 'auto' };
+  return type === 'required' || type === 'tool' || (toolChoice?.type === 'allowed' && toolChoice.required);
 };
 
 const calls = ({ parts }: Turn): boolean => parts.some(({ type }) => type === 'tool-call');

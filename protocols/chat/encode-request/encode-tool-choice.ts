@@ -6,6 +6,7 @@ import { hostedChoice } from '../../../engine/model/wire/hosted-choice.ts';
 import type { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, takes } from '../dialect.ts';
 import { wireName } from '../tool-names.ts';
+import { mustBeOff } from './encode-reasoning.ts';
 
 /**
  * Tool choice → `tool_choice`. `left` names the hosted tools that have no entry in `tools`: forcing one throws an
@@ -24,7 +25,8 @@ export const encodeChoice = (
   }
   const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
   if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
-  context.losses.approximate('tool_choice', 'auto: the model accepts no other choice while it thinks');
+  const why = dialect.unforced === 'always' ? '' : ' while it thinks';
+  context.losses.approximate('tool_choice', `auto: the model accepts no other choice${why}`);
   return 'auto';
 };
 
@@ -79,9 +81,11 @@ const requiredChoice = ({ toolChoices, requiredWord }: ChatDialect): string =>
     ? requiredWord
     : unsupported('tool_choice', "tool_choice: this provider can't be made to call a tool; it decides itself.");
 
-const cannotForce = ({ reasoning = {} }: ModelRequest, { unforced }: ChatDialect): boolean => {
-  if (!unforced) return false;
-  const { mode, effort, budget = 0 } = reasoning;
+const cannotForce = (request: ModelRequest, dialect: ChatDialect): boolean => {
+  const { unforced } = dialect;
+  if (!unforced || unforced === 'always') return unforced === 'always';
+  if (mustBeOff(request, dialect)) return false;
+  const { mode, effort, budget = 0 } = request.reasoning ?? {};
   if (mode === 'off' || effort === 'none') return false;
   const asked = mode === 'on' || mode === 'between-tools' || effort !== undefined || budget > 0;
   return asked || unforced === 'unless-off';

@@ -65,6 +65,8 @@ const commonEfforts = wordsOf('reasoning_effort', 'none', 'low', 'medium', 'high
 const qwenTemplate: readonly Check[] = [...common, standardRoles, oneSystemFirst];
 const qwenServer: readonly Check[] = [...qwenTemplate, commonEfforts];
 
+const ollamaEfforts = wordsOf('reasoning_effort', 'none', 'low', 'medium', 'high', 'max');
+
 const openAiFailure = (status: number, message: string) => ({
   error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
 });
@@ -124,7 +126,7 @@ export const strictHosts = {
   ollama: {
     baseUrl: 'http://ollama.lan:11434/v1',
     model: 'qwen3.8:27b',
-    checks: qwenServer,
+    checks: [...qwenTemplate, ollamaEfforts],
     failure: openAiFailure,
     reasoning: 'reasoning',
     overflow: { status: 400, words: 'prompt too long; exceeded max context length by 808 tokens' },
@@ -132,7 +134,7 @@ export const strictHosts = {
   'ollama cloud': {
     baseUrl: 'http://ollama.com/v1',
     model: 'qwen3.8-coder:480b-cloud',
-    checks: [...qwenServer, textAsString],
+    checks: [...qwenTemplate, ollamaEfforts, textAsString],
     failure: (_status, error) => ({ error }),
     reasoning: 'reasoning',
     overflow: { status: 400, words: 'prompt too long; exceeded max context length by 808 tokens' },
@@ -223,7 +225,7 @@ export const strictHosts = {
       ...common,
       notTogether('temperature', 'top_p'),
       notTogether('reasoning_effort', 'temperature'),
-      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
+      wordsOf('reasoning_effort', 'low', 'medium', 'high', 'max'),
     ],
     failure: (_status, message) => ({ error: { message, code: 'invalid_request_body' } }),
     overflow: { status: 400, words: 'prompt token count of 9000 exceeds the limit of 8192' },

@@ -411,6 +411,13 @@ const byHost: Readonly<Record<string, readonly Row[]>> = {
       chat('alias', { presence_penalty: 0, parallel_tool_calls: true, tools: [functionTool('f')] }),
       { without: ['presence_penalty', 'parallel_tool_calls'], losses: [] },
     ],
+    [
+      "a model's own limits",
+      at('http://localhost:4000/v1'),
+      'chat',
+      chat('claude-sonnet-4-6', { reasoning_effort: 'xhigh', temperature: 0.5 }),
+      { body: { reasoning_effort: 'max' }, losses: ['-temperature', '~reasoning.effort'] },
+    ],
   ],
 };
 
