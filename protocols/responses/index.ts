@@ -15,6 +15,7 @@ import { encodeReply } from './encode-reply/encode-reply.ts';
 import { encodeStream } from './encode-reply/encode-stream.ts';
 import { holdsPackedSignature } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
+import { without } from './encode-request/narrow.ts';
 import { fieldNames } from './field-names.ts';
 import { responsesSocket } from './socket/socket.ts';
 
@@ -93,6 +94,13 @@ const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
 
 /** OpenAI's own servers, and those known to follow all of the protocol. */
 export const responsesUpstream = upstreamOf('full');
+
+/** Servers that take all of it but these members. */
+export const responsesUpstreamWithout = (...refused: readonly string[]): UpstreamProtocol => ({
+  ...responsesUpstream,
+  encodeRequest: (request, context) =>
+    without(responsesUpstream.encodeRequest(request, context), refused, context.losses),
+});
 
 /** Servers that are like them: a converted request has the form that all accept. */
 export const narrowResponsesUpstream = upstreamOf('narrow');

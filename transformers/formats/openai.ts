@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { bearer, type Call, format, type KnownModels, type Target, traitsOf } from '../../engine/model/transformer.ts';
 import { shortCallIds } from '../../engine/model/wire/call-ids.ts';
 import { nearestEfforts } from '../../engine/model/wire/efforts.ts';
@@ -16,6 +17,7 @@ import {
   openAiEfforts,
   openAiModels,
   responsesUpstream,
+  responsesUpstreamWithout,
 } from '../../protocols/responses/index.ts';
 import { compatibleDialect, isUnversioned, rowsInUse } from './compatible.ts';
 import { without } from './dialect-row.ts';
@@ -84,11 +86,26 @@ const isAt = ({ hostname }: URL, names: readonly string[]): boolean =>
   names.some((host) => hostname.endsWith(host) && (hostname === host || hostname.endsWith(`.${host}`)));
 
 const isOwn = (baseUrl: URL): boolean => isAt(baseUrl, hosts);
-/** Hosts of others that take OpenAI's whole Responses protocol. Source: their API references, as of November 2026. */
-const fullResponses = ['api.x.ai', 'githubcopilot.com', 'openrouter.ai', 'chatgpt.com'];
+/**
+ * Hosts of others that take OpenAI's whole Responses protocol, except what they are known to refuse. Sources: their API references
+ * and client libraries; reports of their users, as of November 2026.
+ */
+const fullResponses: readonly { readonly host: string; readonly upstream: UpstreamProtocol }[] = [
+  { host: 'api.x.ai', upstream: responsesUpstream },
+  { host: 'openrouter.ai', upstream: responsesUpstream },
+  { host: 'githubcopilot.com', upstream: responsesUpstreamWithout('service_tier') },
+  {
+    host: 'chatgpt.com',
+    upstream: responsesUpstreamWithout('max_output_tokens', 'safety_identifier', 'prompt_cache_retention'),
+  },
+];
 
-const knowsResponses = ({ baseUrl, options }: Target<Static<typeof Options>>): boolean =>
-  options.fullResponses ?? (isOwn(baseUrl) || isAt(baseUrl, fullResponses));
+const responsesAt = ({ baseUrl, options }: Target<Static<typeof Options>>): UpstreamProtocol => {
+  if (options.fullResponses === false) return narrowResponsesUpstream;
+  const known = fullResponses.find(({ host }) => isAt(baseUrl, [host]));
+  if (known) return known.upstream;
+  return options.fullResponses || isOwn(baseUrl) ? responsesUpstream : narrowResponsesUpstream;
+};
 
 const isAzure = (baseUrl: URL): boolean => isAt(baseUrl, azureHosts);
 
@@ -202,7 +219,7 @@ export const openai = format({
   },
   rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {
-    if (apiOf(target) === 'responses') return knowsResponses(target) ? responsesUpstream : narrowResponsesUpstream;
+    if (apiOf(target) === 'responses') return responsesAt(target);
     const { streamUsage } = target.options;
     const own = isOwn(target.baseUrl);
     if (own && streamUsage === undefined) return ownUpstream;

@@ -18,11 +18,7 @@ const left = [
  * default. What a client asks for and the answer depends on is sent.
  */
 export const narrowed = (body: JsonObject, losses: Losses): JsonObject => {
-  const narrow: JsonDraft = { ...body };
-  for (const name of left) {
-    if (narrow[name] !== undefined && narrow[name] !== false) losses.drop(wordOf(name));
-    delete narrow[name];
-  }
+  const narrow = without(body, left, losses);
   // Encrypted reasoning is the gateway's own wish; without it, reasoning comes as text.
   const include = Array.isArray(body.include) ? body.include.filter((one) => one !== encrypted) : [];
   if (include.length > 0) narrow.include = include;
@@ -36,8 +32,21 @@ export const narrowed = (body: JsonObject, losses: Losses): JsonObject => {
 
 const encrypted = 'reasoning.encrypted_content';
 
+/** A body without these members, which the server refuses. */
+export const without = (body: JsonObject, names: readonly string[], losses: Losses): JsonDraft => {
+  const rest: JsonDraft = { ...body };
+  for (const name of names) {
+    if (rest[name] !== undefined && rest[name] !== false) losses.drop(requestNames.get(name) ?? name);
+    delete rest[name];
+  }
+  return rest;
+};
+
 /** Losses have the names of the request's members. */
-const wordOf = (name: (typeof left)[number]): string => (name === 'safety_identifier' ? 'user' : name);
+const requestNames: ReadonlyMap<string, string> = new Map([
+  ['safety_identifier', 'user'],
+  ['max_output_tokens', 'max_tokens'],
+]);
 
 /** `strict: false` says what these servers do anyway. */
 const narrowTool = (tool: Json): Json => {

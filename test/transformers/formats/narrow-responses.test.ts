@@ -85,12 +85,44 @@ test('what is left out of what a client asked for is a loss', (t) => {
   t.deepEqual([...losses].sort(), ['-metadata', '-prompt_cache_key', '-service_tier', '-user']);
 });
 
-for (const baseUrl of ['https://api.openai.com/v1', 'https://api.x.ai/v1', 'https://api.githubcopilot.com']) {
-  test(`${baseUrl}: the whole protocol`, (t) => {
-    const out = sent('openai', 'chat', chat('m', { user: 'u', reasoning_effort: 'high' }), {
-      baseUrl,
-      options: { api: 'responses' },
-    });
-    t.like(out.body, { store: false, include: ['reasoning.encrypted_content'], safety_identifier: 'u' });
+/** Each known host: the members that it refuses of those that others take. */
+const wholeHosts: readonly (readonly [baseUrl: string, refused: readonly string[]])[] = [
+  ['https://api.openai.com/v1', []],
+  ['https://me.openai.azure.com', []],
+  ['https://api.x.ai/v1', []],
+  ['https://openrouter.ai/api/v1', []],
+  ['https://api.githubcopilot.com', ['service_tier']],
+  ['https://api.individual.githubcopilot.com', ['service_tier']],
+  ['https://chatgpt.com/backend-api/codex', ['max_output_tokens', 'safety_identifier', 'prompt_cache_retention']],
+];
+
+const whole = {
+  store: false,
+  include: ['reasoning.encrypted_content'],
+  safety_identifier: 'u',
+  service_tier: 'auto',
+  max_output_tokens: 4_000,
+  prompt_cache_key: 'k',
+  prompt_cache_retention: '24h',
+};
+
+for (const [baseUrl, refused] of wholeHosts) {
+  test(`${baseUrl}: the whole protocol, without ${refused.join() || 'exception'}`, (t) => {
+    const more = { store: false, user: undefined, reasoning: { effort: 'high' } };
+    const body = { model: 'm', input: 'Hi.', ...whole, ...more };
+    const options = { api: 'responses' };
+    const out = sent('openai', 'responses', body, { baseUrl, options });
+    for (const [name, value] of Object.entries(whole)) {
+      t.deepEqual(out.body[name], refused.includes(name) ? undefined : value, name);
+    }
+    t.is(out.losses.length, refused.length, out.losses.join());
+    const narrow = sent('openai', 'responses', body, { baseUrl, options: { ...options, fullResponses: false } });
+    t.false('store' in narrow.body || 'include' in narrow.body);
   });
 }
+
+test('a proxy before such a host may be told to take the whole protocol', (t) => {
+  const options = { api: 'responses', fullResponses: true };
+  const out = sent('openai', 'chat', chat('m', { user: 'u' }), { baseUrl: 'https://gateway.example/v1', options });
+  t.like(out.body, { store: false, safety_identifier: 'u' });
+});
