@@ -70,6 +70,7 @@ browserTest(
     await inner.getByLabel('Add to this condition', { exact: true }).selectOption({ label: 'Client protocol' });
     await inner.getByLabel('Messages', { exact: true }).uncheck();
     await inner.getByLabel('Chat Completions', { exact: true }).check();
+    await page.getByLabel('Hold until the user speaks again').check();
     const destination = page.getByRole('combobox', { name: 'Destination', exact: true });
     await destination.fill('p,small');
     await destination.press('Tab');
@@ -93,6 +94,7 @@ browserTest(
         name: 'large-ones',
         when: { model: ['*opus*', '*sonnet*'], tokens: { over: 1 }, not: { client: 'chat' } },
         to: ['p,small', 'p,large'],
+        hold: 'turn',
       },
       ...rules,
     ]);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../../api/json.ts';
 import { textsToValue, valueToTexts } from '../../../config/conditions.ts';
 import { withMember } from '../../../config/fields/field-path.ts';
 import { useField } from '../../../config/fields/form.ts';
-import { TextField } from '../../../parts/controls/field.tsx';
+import { CheckField, TextField } from '../../../parts/controls/field.tsx';
 import { ConditionEditor } from './condition-editor.tsx';
 import { DestinationsField } from './destinations-field.tsx';
 
@@ -34,6 +34,12 @@ export const RuleForm = ({
         path={`${path}.when`}
         when={isJsonObject(rule.when) ? rule.when : {}}
         onChange={(when) => onChange(withMember(rule, 'when', when))}
+      />
+      <CheckField
+        label="Hold until the user speaks again"
+        hint="Once the condition held, the rule stays for the rest of the turn, through its tool calls."
+        checked={rule.hold === 'turn'}
+        onChange={(holds) => onChange(withMember(rule, 'hold', holds ? 'turn' : undefined))}
       />
       <DestinationsField
         value={valueToTexts(rule.to)}
