@@ -62,6 +62,7 @@ test.before(async () => {
   upstream = await startUpstream(({ body }) => {
     const asked = Object(body);
     if (asked.model === 'silent') return 'never';
+    if (asked.model === 'midway') return sseAnswer([...chatStream(['half', 'way'])].slice(0, 2), 'stall');
     const text = `${asked.model} heard ${asked.messages.at(-1).content}`;
     return asked.stream ? sseAnswer(chatStream([...text], 0)) : jsonAnswer(chatReply(text));
   });
@@ -75,6 +76,7 @@ test.before(async () => {
         ...names.map((name) => ({ path: `${name}.ts`, models: [name], ask: ['p,silent', 'p,m'] })),
         { path: 'echo.ts', models: ['echo'] },
         { path: 'late.ts', models: ['late'] },
+        { path: 'midway.ts', models: ['midway'] },
         { path: 'child.ts', name: 'child', models: ['child'], ask: ['p,m'] },
         { path: 'pending.ts', models: ['pending'], ask: ['p,m', 'p,silent'] },
       ],
@@ -91,6 +93,7 @@ test.before(async () => {
           context.signal.addEventListener('abort', () =>
             again.subscribe({ error: ({ message }) => { globalThis.stageWasLate = message; } }));
           return replay(events);`),
+        'midway.ts': stage(`return next(request).pipe(untilContent);`),
         'child.ts': stage(`context.log('asks', { about: 'tea' });
           const first = await context.ask('p,m', 'tea');
           return whole(next(request)).pipe(rx.mergeMap(({ text }) => answer(first.route + ': ' + text)));`),
@@ -207,4 +210,38 @@ test.serial('a client that leaves between two questions over WebSocket ends the 
   socket.terminate();
   await second().at(-1)?.closed;
   t.pass();
+});
+
+const midway = () => upstream.requests.filter(({ text }) => text.includes('"midway"'));
+
+test.serial('a client that leaves in the middle of an answer over HTTP ends the call', async (t) => {
+  const controller = new AbortController();
+  const answer = await fetch(`${gateway.baseUrl}/v1/responses`, {
+    method: 'POST',
+    signal: controller.signal,
+    body: JSON.stringify({ model: 'p,midway', input: 'x', stream: true }),
+  });
+  const reader = answer.body?.getReader();
+  let text = '';
+  while (!text.includes('half')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+  controller.abort();
+  await midway().at(-1)?.closed;
+  t.pass();
+});
+
+test.serial('a client that leaves in the middle of an answer over WebSocket ends the call', async (t) => {
+  const before = midway().length;
+  const socket = new WebSocket(`${gateway.baseUrl.replace('http', 'ws')}/v1/responses`);
+  t.teardown(() => socket.terminate());
+  const half = new Promise<void>((resolve) =>
+    socket.on('message', (data) => {
+      if (String(data).includes('half')) resolve();
+    }),
+  );
+  await new Promise((resolve) => socket.once('open', resolve));
+  socket.send(JSON.stringify({ type: 'response.create', model: 'p,midway', input: 'x' }));
+  await half;
+  socket.terminate();
+  await midway()[before]?.closed;
+  t.is(midway().length, before + 1);
 });

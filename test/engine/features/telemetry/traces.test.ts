@@ -287,3 +287,50 @@ test('without TELEMETRY, upstreams get no trace and nothing is exported', async 
   const metrics = await request(`${gateway.baseUrl}/metrics`);
   t.notRegex(await metrics.body.text(), /telemetry/);
 });
+
+test("a stage's question is a request of its own in the trace, below the one that causes it", async (t) => {
+  const upstream = await startUpstream(plain);
+  t.teardown(upstream.close);
+  const collector = await startCollector(t);
+  const gateway = await startGateway(
+    {
+      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m', 'other'] }],
+      transformers: [
+        { name: 'anthropic', provider: 'p' },
+        { path: 'ask.ts', models: ['m'], ask: ['p,other'] },
+      ],
+      TELEMETRY: { endpoint: collector.url },
+    },
+    {},
+    {
+      files: {
+        'ask.ts': `import { transformer } from 'junctor/transformer';
+          export default transformer({ name: 'ask', async around(request, next, context) {
+            await context.ask('p,other', 'really?');
+            return next(request);
+          } });`,
+      },
+    },
+  );
+  const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: sampled,
+    body: JSON.stringify({ model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),
+  });
+  t.is(answer.statusCode, 200, await answer.body.text());
+  await gateway.stop();
+  const spans = collector.spans();
+  const servers = spans.filter(({ kind }) => kind === 2);
+  const outer = servers.find(({ parentSpanId }) => parentSpanId === parentId);
+  const inner = servers.find((span) => span !== outer);
+  t.is(servers.length, 2);
+  t.is(inner?.parentSpanId, outer?.spanId);
+  t.deepEqual(
+    spans.filter(({ kind }) => kind === 3).map(({ name, parentSpanId }) => [name, parentSpanId]),
+    [
+      ['chat other', inner?.spanId],
+      ['chat m', outer?.spanId],
+    ],
+  );
+  t.true(spans.every((span) => span.traceId === traceId));
+});
