@@ -565,6 +565,7 @@ export const PlanGraph = Type.Object({
       asks: Type.Optional(
         listOf(Type.String(), { description: 'Destinations that a stage may call besides that of the request.' }),
       ),
+      timeoutMs: Type.Optional(Type.Integer({ description: 'How long a stage may take, where its entry says so.' })),
       wraps: Type.Optional(listOf(Type.String(), { description: 'The nodes that a stage is around, by `id`.' })),
       url: Type.Optional(Type.String({ description: 'Of the call.' })),
     }),

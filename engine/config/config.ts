@@ -196,6 +196,8 @@ export interface TransformerEntry {
   readonly path?: string;
   /** Destinations that the module may call besides that of the request. */
   readonly ask?: readonly string[];
+  /** How long the module may take, in milliseconds; absent: `TIMEOUTS.stageMs`. */
+  readonly timeoutMs?: number;
   readonly options: Readonly<Record<string, unknown>>;
 }
 

@@ -389,6 +389,10 @@ export const TransformerFile = Type.Object({
       'local,guard',
     ]),
   ),
+  timeoutMs: ownMilliseconds(
+    "How long the module's operators and its `around` may take, where that differs from `TIMEOUTS.stageMs`.",
+    5_000,
+  ),
   options: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The transformer's options.",

@@ -31,6 +31,7 @@ import { Known, named, type SequenceStep, sequence, yieldIfLarge } from './rx/se
 import { stages } from './rx/stages.ts';
 import { watchSignatures } from './signatures.ts';
 import { stageContext } from './stage-context.ts';
+import { limitOf } from './stage-parts.ts';
 import { checkedRequest, stageCall, stageFailure, takeCall } from './stage-questions.ts';
 import { packSummaries, transformEvents, transformRequest } from './transform.ts';
 import { validateOrder } from './validate-order.ts';
@@ -312,11 +313,11 @@ class AroundRun {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#isOver || this.#open > 0) return;
-    const { stageMs } = this.#gateway.config.timeouts;
+    const limitMs = limitOf(this.#stage, this.#gateway);
     this.#timer = setTimeout(() => {
-      const what = this.hint(`it emitted nothing for ${stageMs} ms while none of its calls was under way`);
+      const what = this.hint(`it emitted nothing for ${limitMs} ms while none of its calls was under way`);
       this.#subscriber?.error(stageFailure(this.#stage.name, 'around', what));
-    }, stageMs);
+    }, limitMs);
   }
 }
 

@@ -9,7 +9,7 @@ import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { ModelRequest } from '../model/request.ts';
-import type { StageGateway, StageOf } from './stage-parts.ts';
+import { limitOf, type StageGateway, type StageOf } from './stage-parts.ts';
 
 /** The stage that asks, and the request that it asks for. */
 interface Asker {
@@ -62,7 +62,7 @@ class Question implements Asked {
 
 const questionEvents = (asker: Asker, to: string, request: ModelRequest | string, options: AskOptions): Answer => {
   const { routed, stage, gateway } = asker;
-  const { key, keepMs = usualKeepMs, limitMs = gateway.config.timeouts.stageMs } = options;
+  const { key, keepMs = usualKeepMs, limitMs = limitOf(stage, gateway) } = options;
   const place = `ask(${quoted(String(to))})`;
   const asked = defer(() =>
     stageCall(routed, stage, { kind: 'ask', request: questionOf(request, place, stage.name), to }, place),

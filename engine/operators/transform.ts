@@ -40,7 +40,7 @@ import {
   stages,
 } from './rx/stages.ts';
 import { machineContext, stageContext } from './stage-context.ts';
-import type { StageGateway } from './stage-parts.ts';
+import { limitOf, type StageGateway } from './stage-parts.ts';
 import { validateOrder } from './validate-order.ts';
 
 /**
@@ -66,7 +66,7 @@ const runRequestStage = (
   const context = stageContext(routed, node, gateway);
   const run =
     stage.form === 'operator'
-      ? awaitRequest(name, (source) => stage.run(source, context), gateway.config.timeouts.stageMs)
+      ? awaitRequest(name, (source) => stage.run(source, context), limitOf(node, gateway))
       : runFunction(name, (request) => stage.run(request, losses, context));
   return guardRequest(name, run, losses);
 };
@@ -137,8 +137,8 @@ const awaitRequest =
     );
 
 /**
- * Event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage; `TIMEOUTS.stageMs` is how long
- * an operator may take for a batch.
+ * Event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage; so does an operator that takes
+ * longer than its limit for a batch.
  */
 export const transformEvents = (nodes: Layer['eventStages'], gateway: StageGateway): StageGroup<Answered, Batch> => ({
   group: nodes.map((node) => eventStage(node, gateway)),
@@ -149,7 +149,7 @@ const eventStage = (
   gateway: StageGateway,
 ): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
   const { name, work: stage } = node;
-  const limitMs = gateway.config.timeouts.stageMs;
+  const limitMs = limitOf(node, gateway);
   const late = (what: string): Error => stageFault(name, what);
   /** Reports the failure with its cause; returns the fault for the client, without it. */
   const failed =

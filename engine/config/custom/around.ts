@@ -108,7 +108,7 @@ export interface AskOptions {
   readonly key?: string;
   /** How long a result is kept, in milliseconds. Default: 10 minutes. */
   readonly keepMs?: number;
-  /** The longest time until the whole answer, in milliseconds. Default: `TIMEOUTS.stageMs`. */
+  /** The longest time until the whole answer, in milliseconds. Default: the entry's `timeoutMs`, or `TIMEOUTS.stageMs`. */
   readonly limitMs?: number;
 }
 

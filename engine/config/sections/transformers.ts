@@ -44,7 +44,8 @@ const readEntry = (
   list: ProviderList,
   findings: Diagnostics,
 ): readonly Row[] => {
-  const { name, provider, models, path, ask, options = {} } = typeof entry === 'string' ? { name: entry } : entry;
+  const file: TransformerFile = typeof entry === 'string' ? { name: entry } : entry;
+  const { name, provider, models, path, options = {} } = file;
   const ownName = name?.trim() ?? '';
   const module = path?.trim() ?? '';
   const only = provider?.trim() || undefined;
@@ -64,10 +65,18 @@ const readEntry = (
       ...(only && { provider: providerName(only, memberPath(at, 'provider'), list, findings) }),
       ...(models && { models }),
       ...(module !== '' && { path: module }),
-      ...(ask && { ask: ask.map((to) => to.trim()) }),
+      ...readTerms(file),
     },
   ];
 };
+
+/** On what terms a stage runs: what an entry says of it besides its place and its options. */
+type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs'>;
+
+const readTerms = ({ ask, timeoutMs }: TransformerFile): Terms => ({
+  ...(ask && { ask: ask.map((to) => to.trim()) }),
+  ...(timeoutMs !== undefined && { timeoutMs }),
+});
 
 const providerName = (
   name: string,
@@ -119,15 +128,9 @@ const readUse = (
 /** Built-in transformers have lower-case names; claude-code-router also capitalizes them. */
 const withModule = (name: string, options: JsonObject, at: string, modules: readonly Row[]): TransformerEntry => {
   const module = modules.find((row) => row.name === name);
-  return module?.path === undefined
-    ? { at, name: name.toLowerCase(), options }
-    : {
-        at,
-        name,
-        path: module.path,
-        ...(module.ask && { ask: module.ask }),
-        options: { ...module.options, ...options },
-      };
+  if (module?.path === undefined) return { at, name: name.toLowerCase(), options };
+  const { named: _, provider: __, models: ___, ...entry } = module;
+  return { ...entry, at, options: { ...module.options, ...options } };
 };
 
 const moduleName = (path: string): string => basename(path).replace(/\.[cm]?[jt]s$/, '');

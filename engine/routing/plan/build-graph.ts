@@ -225,6 +225,7 @@ const stageNode = <C extends Payload, Work extends RequestStage | CallStage | Ev
     options: Object.keys(entry.options),
     ...(entry.path !== undefined && { path: entry.path }),
     ...(entry.ask && { asks: entry.ask }),
+    ...(entry.timeoutMs !== undefined && { timeoutMs: entry.timeoutMs }),
   }),
   id: `${step}:${entry.at}`,
   position,

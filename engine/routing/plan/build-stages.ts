@@ -3,6 +3,7 @@ import { identity, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Config, RouterModule, TransformerEntry } from '../../config/config.ts';
 import { answerOf } from '../../config/custom/answers.ts';
 import type { StageContext, StageReplyContext } from '../../config/custom/around.ts';
+import type { LoadedStage } from '../../config/custom/load-stages.ts';
 import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
 import { findDestination, findPool } from '../../config/sections/destination.ts';
@@ -212,6 +213,9 @@ export const validateEntries = (
   for (const entry of transformers) {
     warnings.push(...askFindings(entry, config));
     const loaded = entry.path === undefined ? undefined : registry.custom.get(entry.at);
+    const terms = termFindings(entry, loaded, registry);
+    faults.push(...terms.faults);
+    warnings.push(...terms.warnings);
     if (loaded && 'problem' in loaded) (tolerates(entry) ? warnings : faults).push(...loaded.findings);
     else if (loaded) warnings.push(...unknownOptions(entry, loaded.schema));
     else if (entry.path === undefined) {
@@ -235,6 +239,28 @@ const askFindings = ({ at, path, ask = [] }: TransformerEntry, config: Config): 
       ? []
       : [{ path: memberPath(place, index), message: `names no destination: ${JSON.stringify(to)}` }],
   );
+};
+
+/** Members by which an entry says how its stage runs. */
+const stageTerms = ['timeoutMs'] as const;
+
+/** Checks what an entry says of how its stage runs. A format isn't a stage: no request can do without it. */
+const termFindings = (
+  entry: TransformerEntry,
+  loaded: LoadedStage | undefined,
+  { formats }: TransformerRegistry,
+): CheckedEntries => {
+  const { at, name, path, timeoutMs } = entry;
+  if (path === undefined && formats.has(name)) {
+    const message = `is for stages, and ${JSON.stringify(name)} is a format`;
+    const set = stageTerms.filter((term) => entry[term] !== undefined);
+    return { faults: set.map((term) => ({ path: memberPath(at, term), message })), warnings: [] };
+  }
+  const isUnknown = loaded !== undefined && 'problem' in loaded;
+  if (timeoutMs === undefined || isUnknown || loaded?.stage.around || loaded?.stage.operators)
+    return { faults: [], warnings: [] };
+  const message = 'has no effect: only operators and `around` can be ended early';
+  return { faults: [], warnings: [{ path: memberPath(at, 'timeoutMs'), message }] };
 };
 
 /** Options that the schema doesn't name, unless the schema itself covers additional properties. */

@@ -50,6 +50,8 @@ export interface NodeDetails {
   readonly path?: string;
   /** Destinations that a custom stage may call besides that of the request. */
   readonly asks?: readonly string[];
+  /** How long a stage may take, in milliseconds, where its entry says so. */
+  readonly timeoutMs?: number;
   /** The ids of the nodes that a stage is around. */
   readonly wraps?: readonly string[];
   /** URL of the call, without credentials and query. */

@@ -316,7 +316,10 @@ test("claude-code-router's spellings", (t) => {
     ],
     Router: { default: 'p,m', background: 'p,x', longContext: 'm', longContextThreshold: 9, think: '', webSearch: 'x' },
     fallback: { default: ['p,x'], think: [] },
-    transformers: [{ path: '/plugins/mine.js', options: { project: 'z' } }, { path: './all.ts' }],
+    transformers: [
+      { path: '/plugins/mine.js', options: { project: 'z' }, ask: ['p,m'], timeoutMs: 9 },
+      { path: './all.ts' },
+    ],
   });
   t.is(config.providers[0]?.baseUrl.href, 'https://h.example/api/v1/chat/completions');
   t.deepEqual(config.providers[0]?.apiKeys, ['s3cret']);
@@ -331,7 +334,15 @@ test("claude-code-router's spellings", (t) => {
     { at: 'transformers[1]', name: 'all', path: './all.ts', options: {} },
     { at: `${at}.use[0]`, name: 'anthropic', provider: 'P', options: {} },
     { at: `${at}.use[1]`, name: 'maxtoken', provider: 'P', options: { max_tokens: 7 } },
-    { at: `${at}.use[2]`, name: 'mine', provider: 'P', path: '/plugins/mine.js', options: { project: 'z' } },
+    {
+      at: `${at}.use[2]`,
+      name: 'mine',
+      provider: 'P',
+      path: '/plugins/mine.js',
+      ask: ['p,m'],
+      timeoutMs: 9,
+      options: { project: 'z' },
+    },
     { at: `${at}.x.use[0]`, name: 'tooluse', provider: 'P', models: ['x'], options: {} },
   ]);
 });

@@ -1,0 +1,49 @@
+import test from 'ava';
+import type { TransformerEntry } from '../../../../engine/config/config.ts';
+import type { LoadedStage } from '../../../../engine/config/custom/load-stages.ts';
+import type { OpenStage } from '../../../../engine/config/custom/transformer.ts';
+import { validateConfig } from '../../../../engine/config/validate.ts';
+import { validateEntries } from '../../../../engine/routing/plan/build-stages.ts';
+import { defaultFormat, formats, stages } from '../../../../transformers/index.ts';
+
+const loaded: Readonly<Record<string, OpenStage>> = {
+  'function.js': { name: 'function', request: (request) => request },
+  'operator.js': { name: 'operator', operators: { request: (source) => source } },
+  'around.js': { name: 'around', around: (request, next) => next(request) },
+};
+
+const stageOf = ({ path = '' }: TransformerEntry): LoadedStage => {
+  const stage = loaded[path];
+  return stage ? { file: path, stage } : { file: path, problem: 'gone', findings: [{ path, message: 'gone' }] };
+};
+
+/** What is said of a list of entries. */
+const findingsOf = (transformers: readonly object[]): readonly string[] => {
+  const provider = { name: 'p', baseUrl: 'http://h.example/v1', apiKey: 'k', models: ['m'] };
+  const result = validateConfig(JSON.parse(JSON.stringify({ Providers: [provider], transformers })), {});
+  const written = 'faults' in result ? result.faults : [];
+  const config = 'faults' in result ? result.draft : result.config;
+  if (!config) return written.map(({ path, message }) => `fault: ${path} ${message}`);
+  const custom = new Map(config.transformers.map((entry) => [entry.at, stageOf(entry)]));
+  const { faults, warnings } = validateEntries(config, { formats, stages, defaultFormat, custom });
+  return [
+    ...[...written, ...faults].map(({ path, message }) => `fault: ${path} ${message}`),
+    ...[...result.warnings, ...warnings].map(({ path, message }) => `warning: ${path} ${message}`),
+  ];
+};
+
+const noEffect = 'warning: transformers[0].timeoutMs has no effect: only operators and `around` can be ended early';
+
+const rows: readonly (readonly [title: string, entry: object, findings: readonly string[]])[] = [
+  ['an operator with a limit', { path: 'operator.js', timeoutMs: 9 }, []],
+  ['an around with a limit', { path: 'around.js', timeoutMs: 9 }, []],
+  ['a function with a limit', { path: 'function.js', timeoutMs: 9 }, [noEffect]],
+  ['a stage of the gateway with a limit', { name: 'tooluse', timeoutMs: 9 }, [noEffect]],
+  [
+    'a format with a limit',
+    { name: 'openai', timeoutMs: 9 },
+    ['fault: transformers[0].timeoutMs is for stages, and "openai" is a format'],
+  ],
+];
+
+for (const [title, entry, findings] of rows) test(title, (t) => t.deepEqual(findingsOf([entry]), findings));
