@@ -566,6 +566,9 @@ export const PlanGraph = Type.Object({
         listOf(Type.String(), { description: 'Destinations that a stage may call besides that of the request.' }),
       ),
       timeoutMs: Type.Optional(Type.Integer({ description: 'How long a stage may take, where its entry says so.' })),
+      onError: Type.Optional(
+        Type.Enum(['continue'], { description: 'Requests go on without the stage when it fails.' }),
+      ),
       wraps: Type.Optional(listOf(Type.String(), { description: 'The nodes that a stage is around, by `id`.' })),
       url: Type.Optional(Type.String({ description: 'Of the call.' })),
     }),

@@ -252,6 +252,8 @@ export interface Routed extends Decoded {
     | undefined;
   /** The latest call whose refusal was learned from. */
   readonly judged?: Ready['call'] | undefined;
+  /** The positions of stages that have failed in this attempt, and that it goes on without. */
+  readonly leftOut?: ReadonlySet<number> | undefined;
   /** Fields that earlier requests had to do without, and that this one has, to see whether they are refused still. */
   readonly doubted?: readonly string[] | undefined;
 }

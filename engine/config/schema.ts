@@ -393,6 +393,14 @@ export const TransformerFile = Type.Object({
     "How long the module's operators and its `around` may take, where that differs from `TIMEOUTS.stageMs`.",
     5_000,
   ),
+  onError: Type.Optional(
+    Type.Enum(['fail', 'continue'], {
+      description:
+        'What follows when the stage fails: `fail`, the request fails; `continue`, it goes on without the stage.',
+      default: 'fail',
+      examples: ['continue'],
+    }),
+  ),
   options: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The transformer's options.",

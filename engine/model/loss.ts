@@ -120,6 +120,12 @@ export class Losses {
     this.#add(path, 'dropped', note);
   }
 
+  /** Takes back what this step has recorded since there were so many losses. */
+  forget(since: number): void {
+    const { byKey } = this.#recorded;
+    for (const [key, { step }] of [...(byKey ?? [])].slice(since)) if (step === this.#step) byKey?.delete(key);
+  }
+
   get list(): readonly Loss[] {
     return [...(this.#recorded.byKey?.values() ?? [])];
   }

@@ -24,6 +24,7 @@ import { type Layer, layersAfter } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
 import { boundContent, boundReply, errorEvent } from './bound-answer.ts';
 import { callUpstream, encodeRequest } from './call-upstream.ts';
+import { mayBeLeftOut, orWithout, type Report } from './continue-without.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { learnFrom } from './learn.ts';
 import { readEvents } from './read-events.ts';
@@ -178,7 +179,10 @@ const failingOnFault = (gateway: Gateway, answered: Answered, source: Observable
     );
   });
 
-/** Runs a stage around the rest. What it throws, and an answer out of order, becomes an `error` event that names it. */
+/**
+ * Runs a stage around the rest. What it throws, and an answer out of order, becomes an `error` event that names it; or the rest runs without
+ * it, if its entry says so and it has neither called nor given anything.
+ */
 const wrap = (
   answered: Answered,
   request: ModelRequest,
@@ -186,21 +190,19 @@ const wrap = (
   gateway: Gateway,
   rest: (request: ModelRequest) => Observable<Batch>,
 ): Observable<Batch> => {
-  const { observer, context } = answered;
-  const report = (error: unknown) => {
-    const { fault, cause } = stageFault(stage.name, `failed in around: ${messageOf(error)}`, error);
-    if (!(error instanceof FaultError) || fault.kind === 'stage-failed') observer.stageFailed(fault, cause);
+  const { observer } = answered;
+  const report: Report = ({ fault, cause }) => {
+    if (fault.kind === 'stage-failed') observer.stageFailed(fault, cause);
     return fault;
   };
   return defer(() => {
     const run = new AroundRun(answered, stage, gateway, rest, request);
-    return run.answer().pipe(
-      catchError((error: unknown) => of([errorEvent(report(error))])),
-      validateOrder(context, (what, at) =>
-        report(stageFailure(stage.name, `around, event ${at} of its answer`, `it ${run.hint(what)}`)),
-      ),
-      finalize(() => run.end()),
-    );
+    if (!mayBeLeftOut(stage)) return run.checked(report);
+    return orWithout(answered, stage, {
+      run: (failed) => run.checked(failed),
+      report,
+      rest: () => (run.hasCalled ? undefined : rest(request)),
+    });
   });
 };
 
@@ -238,7 +240,25 @@ class AroundRun {
     this.#asked = asked;
   }
 
-  answer(): Observable<Batch> {
+  /** The request's own call, or another one, is made. */
+  get hasCalled(): boolean {
+    return this.#made > 0;
+  }
+
+  /** The answer of the stage, checked. A failure is its last event. */
+  checked(report: Report): Observable<Batch> {
+    const { name } = this.#stage;
+    const failed = (error: unknown) => report(stageFault(name, `failed in around: ${messageOf(error)}`, error));
+    return this.#answer().pipe(
+      catchError((error: unknown) => of([errorEvent(failed(error))])),
+      validateOrder(this.#answered.context, (what, at) =>
+        report(stageFailure(name, `around, event ${at} of its answer`, `it ${this.#hint(what)}`)),
+      ),
+      finalize(() => this.#end()),
+    );
+  }
+
+  #answer(): Observable<Batch> {
     const { name, work } = this.#stage;
     const context = stageContext(this.#answered, this.#stage, this.#gateway);
     return new Observable((subscriber) => {
@@ -266,11 +286,11 @@ class AroundRun {
   }
 
   /** What to say besides a problem of the answer. */
-  hint(what: string): string {
+  #hint(what: string): string {
     return this.#prepared > this.#made && this.#made === 0 ? `${what}, and never subscribed to \`next\`` : what;
   }
 
-  end(): void {
+  #end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
   }
@@ -315,7 +335,7 @@ class AroundRun {
     if (this.#isOver || this.#open > 0) return;
     const limitMs = limitOf(this.#stage, this.#gateway);
     this.#timer = setTimeout(() => {
-      const what = this.hint(`it emitted nothing for ${limitMs} ms while none of its calls was under way`);
+      const what = this.#hint(`it emitted nothing for ${limitMs} ms while none of its calls was under way`);
       this.#subscriber?.error(stageFailure(this.#stage.name, 'around', what));
     }, limitMs);
   }

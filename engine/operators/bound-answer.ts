@@ -213,7 +213,7 @@ export const toErrorEvent = (error: unknown): Batch => {
 export const errorEvent = (fault: Fault): ModelEvent => ({ type: 'error', fault });
 
 /** The length of an event's content in characters; for the rarer kinds, that of its JSON. */
-const contentLength = (event: ModelEvent): number => {
+export const contentLength = (event: ModelEvent): number => {
   switch (event.type) {
     case 'text-delta':
     case 'thinking-delta':

@@ -9,6 +9,7 @@ import type { CallChanges, ProviderCall } from '../model/transformer.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { Graph } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
+import { isFailure, isLeftOut, leaveOut, mayBeLeftOut } from './continue-without.ts';
 import { stageContext } from './stage-context.ts';
 import type { StageGateway } from './stage-parts.ts';
 
@@ -25,6 +26,8 @@ const changedBy = (
   gateway: StageGateway,
 ): SentCall => {
   const { name, work } = node;
+  if (isLeftOut(routed, node)) return call;
+  const since = routed.context.losses.size;
   const seen = new SeenCall(call, routed.request);
   try {
     const changes = inStep(stageStep(name), () =>
@@ -37,7 +40,14 @@ const changedBy = (
       body: body ? writeJson(applyPatches({ ...seen.body }, [body])) : call.body,
     };
   } catch (error) {
-    throw stageFault(name, `failed on the call${error instanceof Unusable ? `: ${error.message}` : ''}`, error);
+    const failure = stageFault(
+      name,
+      `failed on the call${error instanceof Unusable ? `: ${error.message}` : ''}`,
+      error,
+    );
+    if (!mayBeLeftOut(node) || !isFailure(failure)) throw failure;
+    leaveOut(routed, node, failure, since);
+    return call;
   }
 };
 

@@ -162,6 +162,7 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
       decoded.client.summary !== undefined &&
       !compactsItself(plan, decoded.client, gateway.health.nowMs()),
     withoutReasoning: false,
+    leftOut: undefined,
   });
 };
 

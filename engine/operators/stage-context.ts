@@ -6,22 +6,32 @@ import { isJsonObject } from '../model/json/json.ts';
 import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
-import type { StageGateway, StageOf } from './stage-parts.ts';
+import { type StageGateway, StageLife, type StageOf } from './stage-parts.ts';
 import { askStage } from './stage-questions.ts';
 
 /** The context of a stage in the current attempt at a request: one object for all its halves. */
 export const stageContext = (routed: Routed, stage: StageOf, gateway: StageGateway): StageContext => {
-  const known = contexts.get(routed.context) ?? new Map<number, StageContext>();
+  const known = contexts.get(routed.context) ?? new Map<number, Kept>();
   if (known.size === 0) contexts.set(routed.context, known);
   const before = known.get(stage.position);
-  if (before) return before;
-  const made = new AttemptContext(routed, stage, gateway);
-  known.set(stage.position, made);
-  return made;
+  if (before) return before.context;
+  const life = new StageLife(routed);
+  const context = new AttemptContext(routed, stage, gateway, life);
+  known.set(stage.position, { context, life });
+  return context;
 };
 
+/** Ends what a stage that is left out has under way: its signal aborts, and its questions fail. */
+export const endStage = (routed: Routed, { position }: StageOf): void =>
+  contexts.get(routed.context)?.get(position)?.life.end();
+
+interface Kept {
+  readonly context: StageContext;
+  readonly life: StageLife;
+}
+
 /** By the context of the attempt, and the stage's position. */
-const contexts = new WeakMap<ReplyContext, Map<number, StageContext>>();
+const contexts = new WeakMap<ReplyContext, Map<number, Kept>>();
 
 /** The same, for the machines of custom stages. */
 export const machineContext = (routed: Routed, stage: StageOf, gateway: StageGateway): StageReplyContext => ({
@@ -41,15 +51,17 @@ class AttemptContext implements StageContext {
   readonly #context: ReplyContext;
   readonly #stage: StageOf;
   readonly #gateway: StageGateway;
+  readonly #life: StageLife;
   #original: ModelRequest | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(routed: Routed, stage: StageOf, gateway: StageGateway) {
+  constructor(routed: Routed, stage: StageOf, gateway: StageGateway, life: StageLife) {
     const { incoming, client, preset, calls, observer, resolution, plan, progress, context } = routed;
     this.#routed = routed;
     this.#context = context;
     this.#stage = stage;
     this.#gateway = gateway;
+    this.#life = life;
     this.id = routed.id;
     this.client = {
       wire: client.wire,
@@ -72,7 +84,7 @@ class AttemptContext implements StageContext {
       observer.stageLogged(stage.name, String(text), isJsonObject(fields) ? fields : {});
     };
     this.spent = () => calls?.spent() ?? { usage: {} };
-    this.ask = (to, request, options): Asked => askStage({ routed, stage, gateway }, to, request, options);
+    this.ask = (to, request, options): Asked => askStage({ routed, stage, gateway, life }, to, request, options);
   }
 
   get memory(): StageMemory {
@@ -91,8 +103,8 @@ class AttemptContext implements StageContext {
     if (!this.#signal) {
       const controller = new AbortController();
       this.#signal = controller.signal;
-      if (this.#routed.isOver) controller.abort();
-      else this.#routed.whenOver(() => controller.abort());
+      if (this.#life.isOver) controller.abort();
+      else this.#life.whenOver(() => controller.abort());
     }
     return this.#signal;
   }

@@ -1,3 +1,4 @@
+import type { Routed } from '../exchange.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { NodeDetails } from '../routing/plan/graph.ts';
 
@@ -6,7 +7,7 @@ export interface StageOf {
   readonly id: string;
   readonly name: string;
   readonly position: number;
-  readonly about: Pick<NodeDetails, 'entry' | 'asks' | 'timeoutMs'>;
+  readonly about: Pick<NodeDetails, 'entry' | 'asks' | 'timeoutMs' | 'onError'>;
 }
 
 /** What stages' contexts need of a gateway. */
@@ -15,3 +16,31 @@ export type StageGateway = Pick<Gateway, 'config' | 'modelFacts' | 'stageMemorie
 /** How long a stage may take, in milliseconds. */
 export const limitOf = ({ about }: StageOf, { config }: StageGateway): number =>
   about.timeoutMs ?? config.timeouts.stageMs;
+
+/** How long a stage is at work in an attempt: until the request is over, or the stage is left out. */
+export class StageLife {
+  readonly #routed: Routed;
+  #endings: (() => void)[] = [];
+  #isEnded = false;
+
+  constructor(routed: Routed) {
+    this.#routed = routed;
+  }
+
+  get isOver(): boolean {
+    return this.#isEnded || this.#routed.isOver;
+  }
+
+  /** Calls `handler`, maybe twice, when it is over. */
+  whenOver(handler: () => void): void {
+    this.#endings.push(handler);
+    this.#routed.whenOver(handler);
+  }
+
+  /** The stage is left out. */
+  end(): void {
+    this.#isEnded = true;
+    for (const handler of this.#endings) handler();
+    this.#endings = [];
+  }
+}

@@ -9,13 +9,14 @@ import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { limitOf, type StageGateway, type StageOf } from './stage-parts.ts';
+import { limitOf, type StageGateway, type StageLife, type StageOf } from './stage-parts.ts';
 
 /** The stage that asks, and the request that it asks for. */
 interface Asker {
   readonly routed: Routed;
   readonly stage: StageOf;
   readonly gateway: StageGateway;
+  readonly life: StageLife;
 }
 
 /** Calls that a stage's call may be made within. */
@@ -61,7 +62,7 @@ class Question implements Asked {
 }
 
 const questionEvents = (asker: Asker, to: string, request: ModelRequest | string, options: AskOptions): Answer => {
-  const { routed, stage, gateway } = asker;
+  const { routed, stage, gateway, life } = asker;
   const { key, keepMs = usualKeepMs, limitMs = limitOf(stage, gateway) } = options;
   const place = `ask(${quoted(String(to))})`;
   const asked = defer(() =>
@@ -71,7 +72,7 @@ const questionEvents = (asker: Asker, to: string, request: ModelRequest | string
     catchError((error: unknown) => throwError(() => failedQuestion(stage.name, place, error))),
   );
   const answered = key === undefined ? asked : keptAnswer(asker, `${to}\0${key}`, keepMs, asked);
-  return defer(() => border<Batch>(undefined, currentStage())(endWith(routed, stage.name, place, answered)));
+  return defer(() => border<Batch>(undefined, currentStage())(endWith(life, stage.name, place, answered)));
 };
 
 /** Gives the answer that is kept by this key, or keeps this one. One that can't be kept is given all the same. */
@@ -189,14 +190,14 @@ const within =
       subscriber.add(source.subscribe(subscriber));
     });
 
-/** Ends with the request that it is for: then it fails, so that what awaits it ends, too. */
-const endWith = (routed: Routed, name: string, place: string, source: Answer): Answer =>
+/** Ends with the stage's work: then it fails, so that what awaits it ends, too. */
+const endWith = (life: StageLife, name: string, place: string, source: Answer): Answer =>
   new Observable((subscriber) => {
     const end = (): void => subscriber.error(stageFailure(name, place, 'the request was over'));
-    if (routed.isOver) {
+    if (life.isOver) {
       end();
       return;
     }
-    routed.whenOver(end);
+    life.whenOver(end);
     subscriber.add(source.subscribe(subscriber));
   });

@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  identity,
   type MonoTypeOperatorFunction,
   map,
   mergeMap,
@@ -25,6 +26,7 @@ import type { Gateway } from '../routing/gateway.ts';
 import { type Layer, requestStagesOf } from '../routing/plan/build-graph.ts';
 import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
+import { isLeftOut, mayBeLeftOut, orInput, orUnchanged, type Report } from './continue-without.ts';
 import { StreamDecoder, withOwnLosses } from './inspect-passthrough.ts';
 import { replyIn } from './read-events.ts';
 import { refuseOverlong } from './route.ts';
@@ -56,6 +58,15 @@ export const transformRequest =
   };
 
 const runRequestStage = (
+  routed: Reconciled,
+  node: Layer['requestStages'][number],
+  gateway: StageGateway,
+): MonoTypeOperatorFunction<ModelRequest> => {
+  const run = requestHalf(routed, node, gateway);
+  return mayBeLeftOut(node) ? orUnchanged(routed, node, run) : run;
+};
+
+const requestHalf = (
   routed: Reconciled,
   node: Layer['requestStages'][number],
   gateway: StageGateway,
@@ -148,17 +159,35 @@ const eventStage = (
   node: Layer['eventStages'][number],
   gateway: StageGateway,
 ): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
-  const { name, work: stage } = node;
-  const limitMs = limitOf(node, gateway);
-  const late = (what: string): Error => stageFault(name, what);
   /** Reports the failure with its cause; returns the fault for the client, without it. */
-  const failed =
-    ({ observer }: Answered) =>
-    (error: unknown): Fault => {
-      const { fault, cause } = stageFault(name, 'failed on the answer', error);
+  const report =
+    ({ observer }: Answered): Report =>
+    ({ fault, cause }) => {
       observer.stageFailed(fault, cause);
       return fault;
     };
+  if (!mayBeLeftOut(node)) return eventHalf(node, gateway, report);
+  return {
+    operator(answered) {
+      if (isLeftOut(answered, node)) return identity;
+      const run = (failed: Report) => stages({ group: [eventHalf(node, gateway, () => failed)] })(answered);
+      return orInput(answered, node, { run, report: report(answered) });
+    },
+  };
+};
+
+const eventHalf = (
+  node: Layer['eventStages'][number],
+  gateway: StageGateway,
+  reportOf: (answered: Answered) => Report,
+): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
+  const { name, work: stage } = node;
+  const limitMs = limitOf(node, gateway);
+  const late = (what: string): Error => stageFault(name, what);
+  const failed =
+    (answered: Answered) =>
+    (error: unknown): Fault =>
+      reportOf(answered)(stageFault(name, 'failed on the answer', error));
   if (!stage.custom) return runStage(name, (answered) => stage.run.start(answered.context), failed);
   return {
     operator(answered) {

@@ -71,11 +71,12 @@ const readEntry = (
 };
 
 /** On what terms a stage runs: what an entry says of it besides its place and its options. */
-type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs'>;
+type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs' | 'onError'>;
 
-const readTerms = ({ ask, timeoutMs }: TransformerFile): Terms => ({
+const readTerms = ({ ask, timeoutMs, onError }: TransformerFile): Terms => ({
   ...(ask && { ask: ask.map((to) => to.trim()) }),
   ...(timeoutMs !== undefined && { timeoutMs }),
+  ...(onError && { onError }),
 });
 
 const providerName = (

@@ -226,6 +226,7 @@ const stageNode = <C extends Payload, Work extends RequestStage | CallStage | Ev
     ...(entry.path !== undefined && { path: entry.path }),
     ...(entry.ask && { asks: entry.ask }),
     ...(entry.timeoutMs !== undefined && { timeoutMs: entry.timeoutMs }),
+    ...(entry.onError === 'continue' && { onError: entry.onError }),
   }),
   id: `${step}:${entry.at}`,
   position,

@@ -242,7 +242,7 @@ const askFindings = ({ at, path, ask = [] }: TransformerEntry, config: Config): 
 };
 
 /** Members by which an entry says how its stage runs. */
-const stageTerms = ['timeoutMs'] as const;
+const stageTerms = ['timeoutMs', 'onError'] as const;
 
 /** Checks what an entry says of how its stage runs. A format isn't a stage: no request can do without it. */
 const termFindings = (

@@ -44,6 +44,12 @@ const rows: readonly (readonly [title: string, entry: object, findings: readonly
     { name: 'openai', timeoutMs: 9 },
     ['fault: transformers[0].timeoutMs is for stages, and "openai" is a format'],
   ],
+  [
+    'a format that may be left out',
+    { name: 'openai', onError: 'continue' },
+    ['fault: transformers[0].onError is for stages, and "openai" is a format'],
+  ],
+  ['a stage of the gateway that may be left out', { name: 'tooluse', onError: 'continue' }, []],
 ];
 
 for (const [title, entry, findings] of rows) test(title, (t) => t.deepEqual(findingsOf([entry]), findings));
