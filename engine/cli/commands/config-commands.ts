@@ -16,11 +16,12 @@ import { callService, locateService } from '../reach-service.ts';
 export const checkConfig = async (cli: Cli, leave: Leave): Promise<number> => {
   const file = configFile(cli.home, cli.env);
   const read = await readConfig(cli.home, cli.env);
-  if (read.type === 'missing') {
+  const byService = await judgedByService(cli);
+  // A running service takes the removal of its file for a fault.
+  if (read.type === 'missing' && !byService?.faults.length) {
     cli.print(`${file} does not exist. The first start creates it from API keys in the environment, or serves a demo.`);
     return 0;
   }
-  const byService = await judgedByService(cli);
   const { faults, warnings } = byService ?? (await judgedHere(cli, read, leave));
   for (const fault of faults) cli.print(formatLine('fault', fault));
   for (const warning of warnings) cli.print(formatLine('warning', warning));
@@ -45,10 +46,10 @@ const judgedByService = async (cli: Cli): Promise<Findings | undefined> => {
 
 const judgedHere = (
   cli: Cli,
-  read: Exclude<Awaited<ReturnType<typeof readConfig>>, { type: 'missing' }>,
+  read: Awaited<ReturnType<typeof readConfig>>,
   leave: Leave,
 ): Promise<Findings> | Findings => {
-  if (read.source) return judgeOffline(read.source, cli, leave);
+  if (read.type !== 'missing' && read.source) return judgeOffline(read.source, cli, leave);
   return read.type === 'invalid' ? read : { faults: [], warnings: [] };
 };
 

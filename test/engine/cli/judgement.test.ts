@@ -1,7 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { addressIn, commandRig } from '../../support/processes/command.ts';
+import { until } from '../../support/until.ts';
+import { chatReply } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const provider = (name: string, more: object = {}) => ({
   name,
@@ -115,6 +118,81 @@ test('F4 a restart with a file that a reload refuses keeps the last good one, an
   await writeFile(file, JSON.stringify({ ...good, Router: { default: 'alpha,m1' } }));
   t.is((await ask(['restart'])).code, 0);
   t.is(await restarts(), 1);
+});
+
+/** Files that no service takes over, and why. */
+const refused: readonly (readonly [config: object | string, fault: RegExp])[] = [
+  [{ Router: { default: 'alpha,m1', module: './none.js' } }, /Router\.module can't be used: \.\/none\.js/],
+  [{ transformers: [{ path: './none.js' }] }, /transformers\[0\]\.path can't be used/],
+  [{ transformers: ['nope'] }, /transformers\[0\] names a transformer that is not loaded/],
+  [{ Router: { default: 'gone,m1' } }, /Router\.default names the unknown provider "gone"/],
+  ['{', /is not valid JSON/],
+];
+
+for (const workers of [1, 2]) {
+  test(`with ${workers} processes, a signal, a restart and a check judge a refused or removed file alike, and the service goes on`, async (t) => {
+    const good = { PORT: 0, WORKERS: workers, Providers: [provider('alpha')], Router: { default: 'alpha,m1' } };
+    const { home, ask, run } = await commandRig(t, good);
+    const running = await run(['start', '--daemon']);
+    t.is(running.code, 0, running.err);
+    const baseUrl = addressIn(running.out);
+    const service = async () => JSON.parse(await (await fetch(`${baseUrl}/api/service`)).text());
+    const { pid, restarts } = await service();
+    t.is(restarts, 0);
+    const file = join(home, 'config.json');
+    const said = async (): Promise<readonly string[]> =>
+      (await readFile(join(home, 'start.log'), 'utf8'))
+        .split('the restart failed; the service continues unchanged')
+        .slice(1);
+    const judgedAlike = async (fault: RegExp): Promise<void> => {
+      const checked = await ask(['config', 'check']);
+      t.is(checked.code, 1);
+      t.regex(checked.out + checked.err, fault);
+      const restarted = await ask(['restart']);
+      t.is(restarted.code, 1);
+      t.regex(restarted.err, fault);
+      const before = (await said()).length;
+      process.kill(pid, 'SIGHUP');
+      await until(async () => (await said()).length > before);
+      await until(async () => fault.test((await said()).at(-1) ?? ''));
+      t.like(await service(), { pid, restarts: 0 });
+      t.is((await fetch(`${baseUrl}/health`)).status, 200);
+    };
+    for (const [config, fault] of refused) {
+      await writeFile(file, typeof config === 'string' ? config : JSON.stringify({ ...good, ...config }));
+      await judgedAlike(fault);
+    }
+    await rm(file);
+    await judgedAlike(/was removed; the running one stays in use/);
+    await writeFile(file, JSON.stringify(good));
+    process.kill(pid, 'SIGHUP');
+    await until(async () => (await service()).restarts === 1);
+  });
+}
+
+test('a first start tolerates a module that cannot be used, names it as a check does, and serves what does not need it', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
+  t.teardown(() => upstream.close());
+  const alpha = provider('alpha', { baseUrl: upstream.url });
+  const config = { PORT: 0, Providers: [alpha], Router: { default: 'alpha,m1', module: './none.js' } };
+  const { ask, run } = await commandRig(t, config);
+  const fault = /Router\.module can't be used: \.\/none\.js/;
+  const checked = await ask(['config', 'check']);
+  t.is(checked.code, 1);
+  t.regex(checked.out, fault);
+  const { code, out, err } = await run(['start', '--daemon']);
+  t.is(code, 0, err);
+  t.regex(err, fault);
+  t.regex((await ask(['config', 'check'])).out, fault);
+  const statusOf = async (model: string) => {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi.' }] });
+    const answer = await fetch(`${addressIn(out)}/v1/chat/completions`, { method: 'POST', body });
+    return [answer.status, await answer.text()] as const;
+  };
+  t.is((await statusOf('alpha,m1'))[0], 200);
+  const [status, text] = await statusOf('any');
+  t.is(status, 500);
+  t.regex(text, /none\.js/);
 });
 
 test('F5 the dry run is the live path: the environment of the running service, and the fallback where a destination cannot be called', async (t) => {
