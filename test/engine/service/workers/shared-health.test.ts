@@ -2,6 +2,7 @@ import test from 'ava';
 import { addressIn, commandRig } from '../../../support/processes/command.ts';
 import { connectToWorkers, type WorkerConnection } from '../../../support/processes/workers.ts';
 import { until } from '../../../support/until.ts';
+import { chatReply } from '../../../support/upstreams/chat-stream.ts';
 import { jsonAnswer, startUpstream } from '../../../support/upstreams/upstream.ts';
 
 const body = (model: string) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
@@ -90,4 +91,37 @@ test('breakers and keys at rest of one process are known to the other within two
   );
   const { text } = await two.fetch('/metrics');
   t.true(text.includes('junctor_keys_resting{provider="keys"} 2'), 'a key that rests in both counts once');
+});
+
+test('what a refusal teaches one process is known to the other, which may forget it for both', async (t) => {
+  t.timeout(300_000);
+  const upstream = await startUpstream(({ body }) =>
+    Object.hasOwn(Object(body), 'temperature')
+      ? jsonAnswer({ error: { message: "Unsupported parameter: 'temperature'" } }, 400)
+      : jsonAnswer(chatReply('ok')),
+  );
+  t.teardown(upstream.close);
+  const rig = await commandRig(t, {
+    WORKERS: 2,
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+    Router: { default: 'p,m' },
+  });
+  const started = await rig.ask(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
+  const teach = () => one.fetch('/v1/messages', { method: 'POST', body: { ...body('p,m'), temperature: 0.3 } });
+  const taught = async ({ fetch }: WorkerConnection): Promise<number> =>
+    JSON.parse((await fetch('/api/upstreams')).text).upstreams[0].taught.length;
+  t.is((await teach()).status, 200);
+  await until(async () => (await taught(two)) === 1);
+  t.is((await two.fetch('/api/upstreams/taught?provider=p', { method: 'DELETE' })).status, 200);
+  await until(async () => (await taught(one)) === 0);
+  t.is((await teach()).status, 200);
+  t.is(upstream.requests.length, 4, 'refused once more');
+  await until(async () => (await taught(two)) === 1);
+  t.regex((await rig.ask(['explain', '--model', 'any'])).out, /^taught +temperature: left out/m);
+  t.is((await rig.ask(['stop'])).code, 0);
+  const offline = await rig.ask(['explain', '--model', 'any']);
+  t.regex(offline.err, /No service answers/);
+  t.regex(offline.out, /^taught +temperature: left out/m);
 });
