@@ -397,6 +397,15 @@ const KnownRows = listOf(
   { description: 'The known host and model families whose differences apply.' },
 );
 
+/** The facts of a condition. */
+const JudgedFacts = listOf(
+  Type.Object({
+    at: Type.String({ description: 'Its path in the condition: `any[0].model`.' }),
+    says: Type.String({ description: 'What it requires.' }),
+    holds: orNull(Type.Boolean()),
+  }),
+);
+
 /** `GET` and `POST /api/explain`. */
 export const Explanation = Type.Object({
   client: Wire,
@@ -474,18 +483,22 @@ export const Explanation = Type.Object({
     Type.Object({
       name: Type.String(),
       matches: orNull(Type.Boolean()),
-      facts: listOf(
-        Type.Object({
-          at: Type.String({ description: 'Its path in the condition: `any[0].model`.' }),
-          says: Type.String({ description: 'What it requires.' }),
-          holds: orNull(Type.Boolean()),
-        }),
-      ),
+      facts: JudgedFacts,
     }),
     {
       description:
         'The rules of `Router.rules` that were looked at. Null: not known, since the tokens were not counted.',
     },
+  ),
+  conditions: listOf(
+    Type.Object({
+      name: Type.String(),
+      entry: Type.String({ description: 'Its place in the configuration: `transformers[0]`.' }),
+      holds: Type.Boolean({ description: 'Whether the stage runs.' }),
+      because: Type.String({ description: 'What decides it.' }),
+      facts: JudgedFacts,
+    }),
+    { description: "The conditions of the destination's stages." },
   ),
   stages: Type.Optional(
     listOf(
@@ -566,6 +579,7 @@ export const PlanGraph = Type.Object({
         listOf(Type.String(), { description: 'Destinations that a stage may call besides that of the request.' }),
       ),
       timeoutMs: Type.Optional(Type.Integer({ description: 'How long a stage may take, where its entry says so.' })),
+      when: Type.Optional(Type.String({ description: 'Which requests a stage runs for, where its entry says so.' })),
       onError: Type.Optional(
         Type.Enum(['continue'], { description: 'Requests go on without the stage when it fails.' }),
       ),

@@ -229,6 +229,8 @@ export interface Decoded extends Exchange {
   readonly text: string;
   readonly clientBody: JsonObject;
   readonly request: ModelRequest;
+  /** The positions of the transformers' entries whose conditions hold; absent: none has a condition. */
+  readonly holding?: ReadonlySet<number> | undefined;
 }
 
 /** After `route`: the destination and the plan for it are chosen. */

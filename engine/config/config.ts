@@ -198,6 +198,8 @@ export interface TransformerEntry {
   readonly ask?: readonly string[];
   /** How long the module may take, in milliseconds; absent: `TIMEOUTS.stageMs`. */
   readonly timeoutMs?: number;
+  /** Which requests the stage runs for; absent: all. */
+  readonly when?: When;
   /** What follows when the stage fails: the request fails, or goes on without it; absent: it fails. */
   readonly onError?: 'fail' | 'continue';
   readonly options: Readonly<Record<string, unknown>>;

@@ -10,8 +10,19 @@ export const schemaReference = './config.schema.json';
 
 /** JSON Schema of `config.json` as written, for editors: a reference is allowed wherever the service reads text. */
 export const configSchema = (): JsonObject => {
+  const definitions: Record<string, Json> = {};
+  /** Takes out the definitions: several members have the same, and a document has each once. */
+  const withoutDefinitions = (_: string, value: Json): Json => {
+    if (!isJsonObject(value) || !isJsonObject(value.$defs)) return value;
+    const { $defs, ...rest } = value;
+    Object.assign(definitions, $defs);
+    return rest;
+  };
   // Serializing drops typebox's symbols.
-  const { properties, ...rest }: { readonly properties: JsonObject } = JSON.parse(JSON.stringify(ConfigFile));
+  const { properties, ...rest }: { readonly properties: JsonObject } = JSON.parse(
+    JSON.stringify(ConfigFile),
+    withoutDefinitions,
+  );
   const written = Object.entries(properties).map(([name, field]) => [
     name,
     textFields.has(name) && isJsonObject(field) ? orReference(field) : field,
@@ -21,6 +32,7 @@ export const configSchema = (): JsonObject => {
     title: 'Junctor configuration',
     ...rest,
     properties: Object.fromEntries(written),
+    $defs: definitions,
   };
 };
 

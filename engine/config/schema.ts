@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { RuleFile } from './sections/rule-schema.ts';
+import { RuleFile, StageWhen } from './sections/rule-schema.ts';
 
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));
@@ -393,6 +393,7 @@ export const TransformerFile = Type.Object({
     "How long the module's operators and its `around` may take, where that differs from `TIMEOUTS.stageMs`.",
     5_000,
   ),
+  when: Type.Optional(StageWhen),
   onError: Type.Optional(
     Type.Enum(['fail', 'continue'], {
       description:

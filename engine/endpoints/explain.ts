@@ -13,10 +13,11 @@ import { createLossCounter } from '../observe/loss-counter.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import { type Gateway, secretsOf } from '../routing/gateway.ts';
+import { applies } from '../routing/plan/plan.ts';
 import { namesDestination } from '../routing/resolve.ts';
-import type { RequestOrigin } from '../routing/rules/request-facts.ts';
-import { factsOf } from '../routing/rules/request-facts.ts';
+import { factsOf, type RequestFacts, type RequestOrigin } from '../routing/rules/request-facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
+import { explainStageCondition } from '../routing/rules/stage-conditions.ts';
 import { lessonsInForce } from '../routing/show-taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { type GrowingPrefix, growingPrefix, NotedRequest } from './growing-prefix.ts';
@@ -132,14 +133,22 @@ const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchang
     preset: origin?.preset,
   });
 
-/** The user's own rules, up to the one that matches; empty if the client names the destination. */
-const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, rules = [] }: Gateway) => {
-  const request = client.decodeRequest(body, config);
-  if (namesDestination(request, config) || ready.resolution.scenario === 'module') return [];
+/** The facts by which the request was routed. */
+const factsFor = ({ client, body }: Question, ready: Ready, { config, tokens }: Gateway): RequestFacts => {
   const { tokens: count } = ready.resolution;
   const counted = count === undefined ? undefined : ({ tokens: count, by: 'count' } as const);
-  return explainRules(rules, { ...factsOf(ready, tokens, counted), request });
+  return { ...factsOf(ready, tokens, counted), request: client.decodeRequest(body, config) };
 };
+
+/** The user's own rules, up to the one that matches; empty if the client names the destination. */
+const rulesFor = (facts: RequestFacts, ready: Ready, { config, rules = [] }: Gateway) =>
+  namesDestination(facts.request, config) || ready.resolution.scenario === 'module' ? [] : explainRules(rules, facts);
+
+/** The conditions of the destination's stages. */
+const conditionsFor = (facts: RequestFacts, { holding, resolution }: Ready, { conditions = [] }: Gateway) =>
+  conditions
+    .filter(({ entry }) => applies(entry, resolution))
+    .map((condition) => explainStageCondition(condition, facts, holding));
 
 /** What a dry run doesn't show: stages around the call, each of which may make several calls, or none. */
 const leftOut = (ready: Ready): readonly string[] =>
@@ -152,7 +161,8 @@ const leftOut = (ready: Ready): readonly string[] =>
     : [];
 
 const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, gateway: Gateway) => {
-  const { client, progress, request, resolution, plan, passThrough, context, call, summarizes } = ready;
+  const { client, progress, request, resolution, plan, passThrough, context, call, summarizes, holding } = ready;
+  const facts = factsFor(question, ready, gateway);
   const { config, planFor, pools } = gateway;
   const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
   const secrets = secretsOf(config);
@@ -197,10 +207,11 @@ const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, ga
       : null,
     fallbacks: fallbacksOf(resolution, config, (one) => pools.ranked(one, scenario, ready)).map((destination) => {
       const { provider: next, model: asks } = destination;
-      const { format, fault } = planFor({ client, provider: next, model: asks });
+      const { format, fault } = planFor({ client, provider: next, model: asks, holding });
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
-    rules: rulesFor(question, ready, gateway),
+    rules: rulesFor(facts, ready, gateway),
+    conditions: conditionsFor(facts, ready, gateway),
     warnings: [...warnings, ...leftOut(ready)],
   };
 };

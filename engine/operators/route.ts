@@ -13,6 +13,7 @@ import { askedName } from '../routing/model-names.ts';
 import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
+import { positionsThatHold, type StageConditions } from '../routing/rules/stage-conditions.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
 import { refuseLoop } from './hops.ts';
@@ -22,14 +23,45 @@ import { type SequenceStep, sequence } from './rx/sequence.ts';
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count or a router module. Throws
  * `no-route` if no destination fits, and `invalid-request` if the request has passed this gateway before.
  */
-export const route =
+export const route = (gateway: Gateway): SequenceStep<Decoded, Routed> => {
+  const { conditions } = gateway;
+  const choose = chooseRoute(gateway);
+  if (!conditions) return choose;
+  return (decoded) => (decoded.holding ? choose(decoded) : judgeConditions(gateway, conditions, decoded, choose));
+};
+
+/** Finds out which stages' conditions hold, once for all attempts. Counts the tokens if that depends on the count. */
+const judgeConditions = (
+  { config, tokens }: Gateway,
+  conditions: StageConditions,
+  decoded: Decoded,
+  then: SequenceStep<Decoded, Routed>,
+): Routed | Observable<Routed> => {
+  nameReferred(decoded, config);
+  const holding = positionsThatHold(conditions, factsOf(decoded, tokens));
+  if (holding) return then(fill(decoded, { holding }));
+  return from(tokens.count(decoded.request, decoded.outline)).pipe(
+    sequence((size) =>
+      then(fill(decoded, { holding: positionsThatHold(conditions, factsOf(decoded, tokens, size)) ?? noneHold })),
+    ),
+  );
+};
+
+const noneHold: ReadonlySet<number> = new Set();
+
+/** Clients may ask for a name by the variable that it comes from. */
+const nameReferred = (decoded: Decoded, config: Gateway['config']): void => {
+  const { request } = decoded;
+  if (config.referred && request.model.includes('$'))
+    fill(decoded, { request: { ...request, model: askedName(request.model, config) } });
+};
+
+const chooseRoute =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
     const { config, rules, registry } = gateway;
     refuseLoop(decoded, gateway.hop);
-    const { request } = decoded;
-    if (config.referred && request.model.includes('$'))
-      fill(decoded, { request: { ...request, model: askedName(request.model, config) } });
+    if (config.referred) nameReferred(decoded, config);
     if ((!rules && !registry.router) || namesDestination(decoded.request, config)) return routeBySize(gateway, decoded);
     return registry.router ? routeByModule(gateway, registry.router, decoded) : routeByRules(gateway, decoded);
   };
@@ -147,7 +179,7 @@ export const refuseOverlong = <R extends Routed>(routed: R, { config, tokens, mo
 /** Prepares an attempt at a destination. */
 export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Gateway): Routed => {
   const { request, provider, model } = resolution;
-  const plan = gateway.planFor({ client: decoded.client, provider, model });
+  const plan = gateway.planFor({ client: decoded.client, provider, model, holding: decoded.holding });
   const context = newContext(decoded, resolution);
   return fill(decoded, {
     request,

@@ -18,13 +18,15 @@ export const routeStageCall = (gateway: Gateway): ((own: OwnCall) => Routed | Ob
   const routeTo = route(gateway);
   return ({ call, exchange }) => {
     const { request, to, kind, stage } = call;
-    const { resolution, clientBody } = call.for;
+    const { resolution, clientBody, holding } = call.for;
     const asked = to === undefined ? request : { ...request, model: to };
     const decoded: Decoded = fill(exchange, {
       outline: undefined,
       text: '',
       clientBody: kind === 'ask' ? {} : clientBody,
       request: asked,
+      // The same request again, wherever it goes; a question is another one.
+      ...(kind === 'next' && { holding }),
     });
     const { progress, observer } = decoded;
     progress.requestedModel = to ?? `${resolution.provider.name},${resolution.model}`;

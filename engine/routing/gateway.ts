@@ -23,11 +23,12 @@ import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from './client-access.ts';
 import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
-import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
+import { applies, compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
 import type { SharedSignatureCache } from './reasoning/shared-signatures.ts';
 import type { SignatureCache } from './reasoning/signature-cache.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
+import { compileStageConditions, type StageConditions } from './rules/stage-conditions.ts';
 import { type LongContext, longContextFor } from './scenarios.ts';
 import type { TaughtMemory } from './taught.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
@@ -42,6 +43,8 @@ export interface Gateway extends Services {
   readonly planFor: (key: PlanKey) => Plan;
   /** The user's own rules; `undefined`: there are none. */
   readonly rules: CompiledRules | undefined;
+  /** The conditions of transformers; `undefined`: there are none. */
+  readonly conditions: StageConditions | undefined;
   readonly formatOf: (destination: Destination) => FormatChoice;
   /** What is known of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
@@ -112,8 +115,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   const planFor = (key: PlanKey): Plan => {
     renew();
     const compile = (): Plan => compilePlan(config, registry, key, limitsOf(modelFacts(key), choose(key)));
-    return plans.remember(`${key.client.wire} ${key.provider.name},${key.model}`, compile);
+    const { client, provider, model, holding } = key;
+    const held = conditions && holding ? ` ${heldBy(conditions, key, holding)}` : '';
+    return plans.remember(`${client.wire} ${provider.name},${model}${held}`, compile);
   };
+  const conditions = compileStageConditions(config);
   const usual = usualDestination(config);
   const hasDefault = config.router.default !== undefined && usual?.pool === undefined;
   return {
@@ -123,6 +129,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     access: compileAccess(config.clients),
     planFor,
     rules: compileRules(config),
+    conditions,
     formatOf: choose,
     modelFacts,
     defaultDestination: hasDefault ? usual : undefined,
@@ -145,6 +152,13 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     },
   };
 };
+
+/** Which of the conditions hold that concern a destination. */
+const heldBy = (conditions: StageConditions, destination: Destination, holding: ReadonlySet<number>): string =>
+  conditions
+    .filter(({ entry, position }) => holding.has(position) && applies(entry, destination))
+    .map(({ position }) => position)
+    .join();
 
 /** The limits of a model's requests. The package's limits don't apply to servers that are merely compatible. */
 const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({

@@ -16,6 +16,8 @@ interface PoolQuestion {
   readonly request: ModelRequest;
   /** The model that the client asked for. */
   readonly progress: { readonly requestedModel: string | undefined };
+  /** The positions of the transformers' entries whose conditions hold; absent: as if all did. */
+  readonly holding?: ReadonlySet<number> | undefined;
   /** Says which destinations the client may use; `undefined`: all. */
   readonly admission: { readonly allowsModel: (destination: Destination) => boolean } | undefined;
 }
@@ -65,8 +67,10 @@ export const compilePools = ({ pools, providers, breaker }: Config, { health, pl
     compiled.set(pool.name, { members: membersOf(pool, providers, health), turn: health.random() });
   }
 
-  const faultOf = ({ destination }: Member, { client }: PoolQuestion): string | undefined =>
-    planFor({ client, provider: destination.provider, model: destination.model }).fault?.message;
+  const faultOf = (
+    { destination: { provider, model } }: Member,
+    { client, holding }: PoolQuestion,
+  ): string | undefined => planFor({ client, provider, model, holding }).fault?.message;
 
   const restOf = ({ destination: { provider, model } }: Member): string | undefined => {
     const known = health.of(provider).model(model);

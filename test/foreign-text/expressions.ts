@@ -184,7 +184,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
   'engine/config/sections/telemetry.ts': [own(/^https?:$/), own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e]*$/)],
-  'engine/config/sections/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
+  'engine/config/sections/check-condition.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/sections/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
     foreign(/^(?:junctor|switchyard|@switchyard\/gateway)\/(transformer|testing)$/),

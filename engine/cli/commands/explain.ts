@@ -125,6 +125,7 @@ const lines = (answer: Explanation): readonly string[] => {
     losses,
     fallbacks,
     rules,
+    conditions,
     warnings,
     body,
   } = answer;
@@ -133,6 +134,7 @@ const lines = (answer: Explanation): readonly string[] => {
     ...rules.flatMap(ruleLines),
     `route         ${provider},${model} (${format})`,
     ...answer.rows.map(({ kind, name, because }) => `known ${kind.padEnd(8)}${name}, by its ${because}`),
+    ...conditions.map(conditionLine),
     ...(pool?.members.map(memberLine) ?? []),
     ...fallbacks.map(fallbackLine),
     `pass-through  ${passThrough(relays)}`,
@@ -186,6 +188,9 @@ const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): read
   `              ${name}: ${yesOrNo(matches)}`,
   ...facts.map(({ says, holds }) => `                ${says}: ${yesOrNo(holds)}`),
 ];
+
+const conditionLine = ({ name, entry, holds, because }: Explanation['conditions'][number]): string =>
+  `stage         ${name} (${entry}) ${holds ? 'runs' : "is left out: its condition doesn't hold"}${because === '' ? '' : `: ${because}`}`;
 
 const yesOrNo = (holds: boolean | null): string => (holds === null ? 'needs a count' : holds ? 'yes' : 'no');
 

@@ -98,28 +98,34 @@ export const agentClasses = ['main', 'subagent', 'workflow', 'compaction', 'auxi
 export const joins = ['all', 'any', 'not'] as const;
 
 /** A condition: all of its members must hold. */
-export const When = Type.Cyclic(
-  {
-    When: Type.Object(
-      {
-        ...factFields,
-        all: Type.Optional(
-          Type.Array(Type.Ref('When'), { description: 'Each of these holds.', examples: [[{ client: 'chat' }]] }),
-        ),
-        any: Type.Optional(
-          Type.Array(Type.Ref('When'), {
-            description: 'At least one of these holds.',
-            examples: [[{ model: '*haiku*' }, { requestClass: 'auxiliary' }]],
-          }),
-        ),
-        not: Type.Optional(Type.Ref('When', { description: 'This does not hold.', examples: [{ client: 'chat' }] })),
-      },
-      { description: 'All members must hold.' },
-    ),
-  },
-  'When',
-  { description: 'Which requests.', examples: [{ model: '*opus*' }] },
-);
+const condition = (description: string) =>
+  Type.Cyclic(
+    {
+      When: Type.Object(
+        {
+          ...factFields,
+          all: Type.Optional(
+            Type.Array(Type.Ref('When'), { description: 'Each of these holds.', examples: [[{ client: 'chat' }]] }),
+          ),
+          any: Type.Optional(
+            Type.Array(Type.Ref('When'), {
+              description: 'At least one of these holds.',
+              examples: [[{ model: '*haiku*' }, { requestClass: 'auxiliary' }]],
+            }),
+          ),
+          not: Type.Optional(Type.Ref('When', { description: 'This does not hold.', examples: [{ client: 'chat' }] })),
+        },
+        { description: 'All members must hold.' },
+      ),
+    },
+    'When',
+    { description, examples: [{ model: '*opus*' }] },
+  );
+
+/** The condition of a rule. */
+export const When = condition('Which requests.');
+/** The condition of a transformer's entry. */
+export const StageWhen = condition('Which requests the stage runs for, as in `Router.rules`; absent: all.');
 export type When = Static<typeof When>;
 
 /** An element of `Router.rules` in the source. */

@@ -4,6 +4,7 @@ import { memberPath } from '../../model/schema.ts';
 import type { TransformerEntry } from '../config.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { ProviderFile, StageUse, TransformerFile } from '../schema.ts';
+import { checkCondition } from './check-condition.ts';
 import { findProvider } from './destination.ts';
 import type { ProviderList } from './providers.ts';
 
@@ -65,18 +66,19 @@ const readEntry = (
       ...(only && { provider: providerName(only, memberPath(at, 'provider'), list, findings) }),
       ...(models && { models }),
       ...(module !== '' && { path: module }),
-      ...readTerms(file),
+      ...readTerms(file, at, findings),
     },
   ];
 };
 
 /** On what terms a stage runs: what an entry says of it besides its place and its options. */
-type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs' | 'onError'>;
+type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs' | 'onError' | 'when'>;
 
-const readTerms = ({ ask, timeoutMs, onError }: TransformerFile): Terms => ({
+const readTerms = ({ ask, timeoutMs, onError, when }: TransformerFile, at: string, findings: Diagnostics): Terms => ({
   ...(ask && { ask: ask.map((to) => to.trim()) }),
   ...(timeoutMs !== undefined && { timeoutMs }),
   ...(onError && { onError }),
+  ...(when && checkCondition(when, memberPath(at, 'when'), findings) !== undefined && { when }),
 });
 
 const providerName = (

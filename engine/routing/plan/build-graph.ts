@@ -7,6 +7,7 @@ import type { Format, RowUse, Target } from '../../model/transformer.ts';
 import { readSseRecords } from '../../model/wire/sse.ts';
 import { upstreamUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
+import { conditionText } from '../rules/stage-conditions.ts';
 import {
   type AroundStage,
   aroundStageOf,
@@ -226,6 +227,7 @@ const stageNode = <C extends Payload, Work extends RequestStage | CallStage | Ev
     ...(entry.path !== undefined && { path: entry.path }),
     ...(entry.ask && { asks: entry.ask }),
     ...(entry.timeoutMs !== undefined && { timeoutMs: entry.timeoutMs }),
+    ...(entry.when && { when: conditionText(entry.when) }),
     ...(entry.onError === 'continue' && { onError: entry.onError }),
   }),
   id: `${step}:${entry.at}`,

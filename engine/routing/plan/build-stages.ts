@@ -32,13 +32,13 @@ type BuiltStage =
 /** Builds the stages of the entries that apply, of all in list order. `fault` is that of the first unusable entry. */
 export const buildStages = (
   all: readonly TransformerEntry[],
-  applies: (entry: TransformerEntry) => boolean,
+  applies: (entry: TransformerEntry, position: number) => boolean,
   registry: TransformerRegistry,
 ): { readonly stages: readonly ConfiguredStage[]; readonly fault: Fault | undefined } => {
   const stages: ConfiguredStage[] = [];
   let fault: Fault | undefined;
   for (const [position, entry] of all.entries()) {
-    if (!applies(entry)) continue;
+    if (!applies(entry, position)) continue;
     if (entry.path === undefined && registry.formats.has(entry.name)) continue;
     const built = buildStage(entry, registry);
     if (typeof built === 'string') fault ??= unusable(entry, built);
@@ -242,7 +242,7 @@ const askFindings = ({ at, path, ask = [] }: TransformerEntry, config: Config): 
 };
 
 /** Members by which an entry says how its stage runs. */
-const stageTerms = ['timeoutMs', 'onError'] as const;
+const stageTerms = ['timeoutMs', 'when', 'onError'] as const;
 
 /** Checks what an entry says of how its stage runs. A format isn't a stage: no request can do without it. */
 const termFindings = (

@@ -52,6 +52,8 @@ export interface NodeDetails {
   readonly asks?: readonly string[];
   /** How long a stage may take, in milliseconds, where its entry says so. */
   readonly timeoutMs?: number;
+  /** Which requests a stage runs for, where its entry says so. */
+  readonly when?: string;
   /** `continue`: requests go on without the stage when it fails. */
   readonly onError?: 'continue';
   /** The ids of the nodes that a stage is around. */

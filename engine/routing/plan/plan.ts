@@ -13,12 +13,14 @@ import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
 import { aroundStageOf, buildStages, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
 
-/** Identifies a plan: a client protocol and a provider's model. */
+/** Identifies a plan: a client protocol, a provider's model, and the conditions that hold of those that concern it. */
 export interface PlanKey {
   readonly client: ClientProtocol;
   readonly provider: Provider;
   /** The upstream's name of the model. */
   readonly model: string;
+  /** The positions of the transformers' entries whose conditions hold; absent: as if all did. */
+  readonly holding?: ReadonlySet<number> | undefined;
 }
 
 /** How requests of one client protocol are served by one provider's model; compiled from the configuration. */
@@ -72,7 +74,11 @@ export const compilePlan = (
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
   const { format } = choice;
-  const { stages, fault } = buildStages(config.transformers, (entry) => applies(entry, key), registry);
+  const { stages, fault } = buildStages(
+    config.transformers,
+    (entry, position) => applies(entry, key) && (!entry.when || !key.holding || key.holding.has(position)),
+    registry,
+  );
   const passes = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
   const extras = callExtrasOf(provider, model);
   const baseUrl = withQuery(provider.baseUrl, extras.query);
@@ -147,7 +153,8 @@ const withQuery = (baseUrl: URL, query: Readonly<Record<string, string>>): URL =
   return url;
 };
 
-const applies = (entry: TransformerEntry, { provider, model }: Destination): boolean =>
+/** Whether an entry is for a destination. */
+export const applies = (entry: TransformerEntry, { provider, model }: Destination): boolean =>
   (entry.provider === undefined || entry.provider === provider.name) &&
   (entry.models === undefined || entry.models.includes(model));
 

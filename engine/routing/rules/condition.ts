@@ -75,7 +75,8 @@ export const explainCondition = (condition: Condition, facts: RequestFacts): str
   }
 };
 
-const statement = (condition: Condition): string => {
+/** What a condition requires, for users. */
+export const statement = (condition: Condition): string => {
   switch (condition.type) {
     case 'fact':
       return condition.says;

@@ -1,3 +1,4 @@
+import { writeJson } from '../../model/json/json.ts';
 import type { Outline } from '../../model/json/outline.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
@@ -43,8 +44,12 @@ export const factsOf = (
   request,
   atMs: startedAtMs,
   restore: outline?.restore,
-  sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
+  sizeRelativeTo: (threshold) =>
+    counted ?? tokens.sizeRelativeTo(request, threshold, body.length || bytesOf(request), outline),
 });
+
+/** The length of a stage's question, which has no body. */
+const bytesOf = (request: ModelRequest): number => Buffer.byteLength(writeJson(request));
 
 /** Where the conversation stood at each request since the user last spoke, this one last. Read once per request. */
 export const trajectoriesOf = memoize(({ request, restore }: RequestFacts): readonly Trajectory[] =>

@@ -97,6 +97,7 @@ test('every number of bytes or of time has the unit that its name and descriptio
 });
 
 test('every field has a description, and a default or an example that it allows', (t) => {
+  const { $defs = {} } = configSchema();
   const walk = (schema: JsonObject, path: string, isField: boolean): void => {
     const {
       properties = {},
@@ -111,7 +112,8 @@ test('every field has a description, and a default or an example that it allows'
     const shown = [...(usual === undefined ? [] : [usual]), ...(Array.isArray(some) ? some : [])];
     const isContainer = isJsonObject(schema.properties) || (isJsonObject(items) && items.type !== 'string');
     if (isField && !isContainer) t.true(shown.length > 0, path);
-    for (const value of shown) t.deepEqual(faultsOf(value, schema), [], `${path} ${JSON.stringify(value)}`);
+    for (const value of shown)
+      t.deepEqual(faultsOf(value, { ...schema, $defs }), [], `${path} ${JSON.stringify(value)}`);
     for (const [name, field] of Object.entries(properties ?? {}))
       if (isJsonObject(field)) walk(field, `${path}/${name}`, true);
     const parts: readonly (Json | undefined)[] = [items, additionalProperties, ...(Array.isArray(anyOf) ? anyOf : [])];

@@ -28,6 +28,7 @@ const features: Readonly<Record<string, readonly string[]>> = {
   ],
   'what models lack': ['engine/model/models/adapt-to-model.ts'],
   "the user's own rules": ['engine/routing/rules/'],
+  'conditions of stages': ['engine/routing/rules/stage-conditions.ts'],
   'a router module': ['engine/operators/ask-router.ts', 'engine/config/custom/'],
   pools: ['engine/routing/pools.ts', 'engine/routing/pool-strategies.ts', 'engine/upstream/health/load.ts'],
   'headers, parameters and body members of a provider': [
@@ -109,7 +110,7 @@ test.serial('requests that use a feature call its functions', async (t) => {
       ],
       Pools: [{ name: 'both', strategy: 'fastest', members: [{ to: 'p,m' }, { to: 'p,bare' }] }],
       Router: { default: 'both', module: 'route.js', rules: [{ name: 'r', when: { images: true }, to: 'p,m' }] },
-      transformers: ['cachepoints', { path: 'call.js' }],
+      transformers: ['cachepoints', { path: 'call.js', when: { images: false } }],
     },
     {},
     {

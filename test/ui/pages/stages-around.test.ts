@@ -78,6 +78,20 @@ test('a stage around the call is a box with its destination in it, and a link to
   t.deepEqual(layOut(graph, 400).frames, [], 'there is no room for stages');
 });
 
+test('a stage with a condition says by which facts it runs', (t) => {
+  const { nodes } = graphOf(
+    {
+      Providers: [{ name: 'p', models: ['small'] }],
+      Router: { default: 'p,small' },
+      transformers: ['tooluse', { name: 'maxtoken', when: { client: 'chat', not: { images: true } } }],
+    },
+    [],
+    [],
+  );
+  const { about } = nodes.find(({ id }) => id === 'stages/to/p,small') ?? {};
+  t.is(about, 'tooluse, maxtoken\nmaxtoken runs only by its condition: Client protocol, Not');
+});
+
 browserTest('the drawing, the stage’s row, and the calls in a request’s path', async (t) => {
   const body = JSON.stringify({ model: 'p,small', messages: [{ role: 'user', content: 'x' }] });
   const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });

@@ -49,6 +49,27 @@ const rows: readonly (readonly [title: string, entry: object, findings: readonly
     { name: 'openai', onError: 'continue' },
     ['fault: transformers[0].onError is for stages, and "openai" is a format'],
   ],
+  [
+    'a format with a condition',
+    { name: 'openai', when: { images: true } },
+    ['fault: transformers[0].when is for stages, and "openai" is a format'],
+  ],
+  ['a stage of the gateway with a condition', { name: 'tooluse', when: { any: [{ client: 'chat' }] } }, []],
+  [
+    'a condition with an unknown fact',
+    { name: 'tooluse', when: { not: { tool: 'x' } } },
+    ['fault: transformers[0].when.not.tool is unknown and has no effect; did you mean tools?'],
+  ],
+  [
+    'a condition that never holds',
+    { name: 'tooluse', when: { client: 'chat', not: { client: 'chat' } } },
+    ['warning: transformers[0].when never holds: what it requires is what `not` excludes'],
+  ],
+  [
+    'a condition that is too large',
+    { name: 'tooluse', when: { any: Array.from({ length: 100 }, () => ({ images: true })) } },
+    ['fault: transformers[0].when has more than 100 facts and joins'],
+  ],
   ['a stage of the gateway that may be left out', { name: 'tooluse', onError: 'continue' }, []],
 ];
 

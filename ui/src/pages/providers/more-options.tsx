@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { type ProviderFile, readConfigSchema } from '../../api/config/config.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { fieldTitles } from '../../config/fields/field-titles.ts';
+import { schemaAt } from '../../config/fields/schema-at.ts';
 import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { modelNames } from '../../config/models.ts';
 import { SelectField } from '../../parts/controls/field.tsx';
@@ -77,13 +78,3 @@ const withoutFields = (schema: JsonObject): JsonObject => ({
     ),
   ),
 });
-
-/** The schema of an element of a member that is a list; of one that may also be a text, the object's. */
-const schemaAt = (schema: JsonObject, name: string): JsonObject | undefined => {
-  const list = isJsonObject(schema.properties) ? schema.properties[name] : undefined;
-  const items = isJsonObject(list) ? list.items : undefined;
-  const either = isJsonObject(items) && Array.isArray(items.anyOf) ? items.anyOf : [items];
-  return either.filter(isObjectSchema)[0];
-};
-
-const isObjectSchema = (one: Json | undefined): one is JsonObject => isJsonObject(one) && one.type === 'object';

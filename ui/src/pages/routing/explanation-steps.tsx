@@ -20,6 +20,7 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
     pool,
     fallbacks = [],
     rules: looked = [],
+    conditions = [],
   } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
@@ -40,6 +41,18 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
                 <strong>{rule.name}</strong> {rule.matches ? 'matches' : 'does not match'}
                 {rule.facts.length > 0 && ': '}
                 {rule.facts.map(({ says, holds }) => `${says} (${answerOf(holds)})`).join('; ')}
+              </li>
+            ))}
+          </ul>
+        </Step>
+      )}
+      {conditions.length > 0 && (
+        <Step title="Stages with a condition">
+          <ul>
+            {conditions.map(({ name, entry, holds, because }) => (
+              <li key={entry}>
+                <strong>{name}</strong> {holds ? 'runs' : 'is left out: its condition does not hold'}
+                {because !== '' && `: ${because}`}
               </li>
             ))}
           </ul>

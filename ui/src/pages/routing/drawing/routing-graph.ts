@@ -161,7 +161,11 @@ export const graphOf = (
         id: `stages/${id}`,
         column: 'stage',
         title: others.length === 0 ? first : counted(own.length, 'stage'),
-        about: [own.join(', '), ...around.map(textOfAround)].join('\n'),
+        about: [
+          own.join(', '),
+          ...around.map(textOfAround),
+          ...conditionsOf(config, transformers, provider, model),
+        ].join('\n'),
         ...(around.length > 0 && { isAround: true }),
         requests: 0,
         failed: 0,
@@ -272,6 +276,12 @@ export const stagesOf = (
   provider: string,
   model: string,
 ): readonly string[] => entriesFor(config, transformers, provider, model).map(nameOf);
+
+/** Which requests the stages with a condition run for. */
+const conditionsOf = (...of: Parameters<typeof stagesOf>): readonly string[] =>
+  entriesFor(...of).flatMap((entry) =>
+    entry.when === undefined ? [] : `${nameOf(entry)} runs only by its condition: ${conditionOf(entry.when)}`,
+  );
 
 const nameOf = ({ name, path }: Entry): string => name ?? path ?? '';
 

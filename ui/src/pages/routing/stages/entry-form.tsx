@@ -10,6 +10,7 @@ import { ComboField } from '../../../parts/controls/combo-field.tsx';
 import { CheckField, TextField } from '../../../parts/controls/field.tsx';
 import { Notice } from '../../../parts/layout/notice.tsx';
 import { useRoutingConfig } from '../use-routing-config.ts';
+import { EntryTerms } from './entry-terms.tsx';
 
 const anything = { type: 'object' };
 
@@ -95,6 +96,7 @@ export const EntryForm = ({
           onChange={(next) => onChange(withMember(entry, 'models', next))}
         />
       )}
+      {known?.kind !== 'format' && <EntryTerms entry={entry} path={path} onChange={onChange} />}
       <SchemaForm
         schema={known?.options ?? anything}
         path={`${path}.options`}

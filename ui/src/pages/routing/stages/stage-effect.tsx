@@ -14,7 +14,8 @@ export const StageEffect = ({
   readonly isAround: boolean;
 }) => {
   const { outcome, busy } = trial;
-  const { stages, relays } = outcome?.explanation ?? {};
+  const { stages, relays, conditions } = outcome?.explanation ?? {};
+  const unmet = conditions?.find(({ entry, holds }) => entry === `transformers[${at}]` && !holds);
   const step = stages?.find(({ entry }) => entry === `transformers[${at}]`);
   return (
     <div className="stack-tight">
@@ -27,11 +28,13 @@ export const StageEffect = ({
       {step && <DiffView label="Before and after" before={step.before} after={step.after} />}
       {stages && !step && (
         <p className="soft">
-          {isAround
-            ? 'This stage is around the call: a dry run leaves it out. A captured request shows what it passed on, what it answered, and its calls.'
-            : relays?.request
-              ? 'The tried request passes through unchanged: no stage runs on it.'
-              : 'The tried request does not pass this stage: it goes to another destination, or the stage works on answers alone.'}
+          {unmet
+            ? `Left out: its condition does not hold (${unmet.because}).`
+            : isAround
+              ? 'This stage is around the call: a dry run leaves it out. A captured request shows what it passed on, what it answered, and its calls.'
+              : relays?.request
+                ? 'The tried request passes through unchanged: no stage runs on it.'
+                : 'The tried request does not pass this stage: it goes to another destination, or the stage works on answers alone.'}
         </p>
       )}
     </div>
