@@ -11,6 +11,9 @@ interface Question {
   readonly tools?: readonly string[];
   readonly image?: boolean;
   readonly think?: boolean;
+  /** Members of the body beside those of the question, or in their place. */
+  readonly more?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What the SDK made of the answer. */
@@ -44,17 +47,28 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 
 export const messagesSdk: SdkClient = (baseUrl, conversationModel, forgets) => {
-  const client = new Anthropic({ baseURL: baseUrl, apiKey: 'client-key', maxRetries: 0 });
+  // Without a time of its own, the SDK refuses to ask for long answers that aren't streamed.
+  const client = new Anthropic({ baseURL: baseUrl, apiKey: 'client-key', maxRetries: 0, timeout: 600_000 });
   const messages: Anthropic.MessageParam[] = [];
-  const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
+  const send = async ({
+    stream,
+    tools = [],
+    think,
+    model = conversationModel,
+    more,
+    headers = {},
+  }: Question): Promise<Learnt> => {
     const body = {
       model,
       max_tokens: 4_000,
       messages,
       ...(tools.length > 0 && { tools: tools.map((name) => ({ name, input_schema: schema })) }),
       ...(think && { thinking: { type: 'enabled' as const, budget_tokens: 2_000 } }),
+      ...more,
     };
-    const message = stream ? await client.messages.stream(body).finalMessage() : await client.messages.create(body);
+    const message = stream
+      ? await client.messages.stream(body, { headers }).finalMessage()
+      : await client.messages.create(body, { headers });
     const kept = forgets ? message.content.filter(({ type }) => !type.endsWith('thinking')) : message.content;
     messages.push({ role: 'assistant', content: kept });
     const { usage } = message;
@@ -135,7 +149,14 @@ const chatSdkThat =
   (baseUrl, conversationModel, forgets) => {
     const client = new Sdk({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
     const messages: OpenAI.ChatCompletionMessageParam[] = [];
-    const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
+    const send = async ({
+      stream,
+      tools = [],
+      think,
+      model = conversationModel,
+      more,
+      headers = {},
+    }: Question): Promise<Learnt> => {
       const body = {
         model,
         max_completion_tokens: 4_000,
@@ -144,17 +165,18 @@ const chatSdkThat =
           tools: tools.map((name) => ({ type: 'function' as const, function: { name, parameters: schema } })),
         }),
         ...(think && { reasoning_effort: 'medium' as const }),
+        ...more,
       };
       const gathered: Thoughts = {};
       const completion = stream
         ? await client.chat.completions
-            .stream({ ...body, stream_options: { include_usage: true } })
+            .stream({ ...body, stream_options: { include_usage: true } }, { headers })
             .on('chunk', (chunk) => {
               const delta = chunk.choices[0]?.delta;
               if (delta) gatherThoughts(gathered, delta);
             })
             .finalChatCompletion()
-        : await client.chat.completions.create(body);
+        : await client.chat.completions.create(body, { headers });
       const [choice] = completion.choices;
       if (!choice) throw new Error('no choice');
       const { message } = choice;
@@ -208,7 +230,14 @@ const responsesSdkOf =
   (baseUrl, conversationModel, forgets) => {
     const client = new Sdk({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
     const input: OpenAI.Responses.ResponseInputItem[] = [];
-    const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
+    const send = async ({
+      stream,
+      tools = [],
+      think,
+      model = conversationModel,
+      more,
+      headers = {},
+    }: Question): Promise<Learnt> => {
       const body = {
         model,
         max_output_tokens: 4_000,
@@ -219,10 +248,11 @@ const responsesSdkOf =
           tools: tools.map((name) => ({ type: 'function' as const, name, parameters: schema, strict: false })),
         }),
         ...(think && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
+        ...more,
       };
       const response = stream
-        ? await client.responses.stream(body).finalResponse()
-        : await client.responses.create(body);
+        ? await client.responses.stream(body, { headers }).finalResponse()
+        : await client.responses.create(body, { headers });
       const kept = response.output.filter(({ type }) => !forgets || type !== 'reasoning');
       input.push(...kept.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
       const { usage } = response;

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../support/hosts/check.ts';
 import { breachesOf, hostVendor } from '../../support/hosts/host-vendor.ts';
 import { type StrictHost, strictHosts } from '../../support/hosts/hosts.ts';
 import { deepseekVendor } from '../../support/vendors/deepseek.ts';
@@ -67,9 +68,9 @@ const fromHost = (name: string, host: StrictHost): Party => {
     wire: 'chat',
     paths: vendor.paths,
     refusals: (body) =>
-      breachesOf(host, body as Body).map(({ path, words, status = refusesWith }) => ({
-        status,
-        words: `${path}: ${words}`,
+      breachesOf(host, body as Body).map((breach) => ({
+        status: breach.status ?? refusesWith,
+        words: wordsOf(breach),
       })),
     failure: (status, words) => ({ status, body: failure(status, words) }),
     overflow,

@@ -1,30 +1,23 @@
-import { type Breach, type Check, eachTool, type HostBody } from './check.ts';
+import { type Breach, type Check, eachTool, type HostBody, type MemberCheck, refuses } from './check.ts';
+import { members, membersBut, otherThan, outside, together } from './looks.ts';
 
 /** The host refuses all members that it doesn't know. */
 export const onlyMembers =
-  (...known: readonly string[]): Check =>
-  (body) =>
-    Object.keys(body)
-      .filter((name) => !known.includes(name))
-      .map((path) => ({ path, words: 'Extra inputs are not permitted', status: 422 }));
+  (...known: readonly string[]): MemberCheck =>
+  (body, headers) =>
+    membersBut(known)(body, headers).map(({ path }) => ({
+      path,
+      words: 'Extra inputs are not permitted',
+      status: 422,
+    }));
 
 /** The host refuses these members. */
-export const noMembers =
-  (...refused: readonly string[]): Check =>
-  (body) =>
-    refused
-      .filter((name) => body[name] !== undefined)
-      .map((path) => ({ path, words: `unsupported parameter: ${path}` }));
+export const noMembers = (...refused: readonly string[]): MemberCheck =>
+  refuses(members(...refused), ({ path }) => `unsupported parameter: ${path}`);
 
 /** A number between these, both included. */
-export const inRange =
-  (path: string, least: number, most: number): Check =>
-  (body) => {
-    const value = body[path];
-    return typeof value === 'number' && (value < least || value > most)
-      ? [{ path, words: `${path} must be between ${least} and ${most}: ${value}` }]
-      : [];
-  };
+export const inRange = (path: string, least: number, most: number): MemberCheck =>
+  refuses(outside(path, least, most), ({ value }) => `${path} must be between ${least} and ${most}: ${value}`);
 
 /** What stands without what it belongs to. Source: OpenAI API reference, "Create chat completion". */
 export const membersTogether: Check = ({ tools, tool_choice, parallel_tool_calls, stream, stream_options }) => {
@@ -60,17 +53,9 @@ export const noStrict: Check = eachTool(
 );
 
 /** These members can't stand together. */
-export const notTogether =
-  (...names: readonly string[]): Check =>
-  (body) =>
-    names.every((name) => body[name] !== undefined)
-      ? [{ path: names.at(-1) ?? '', words: `${names.join(' and ')} cannot both be specified for this model` }]
-      : [];
+export const notTogether = (...names: readonly string[]): MemberCheck =>
+  refuses(together(...names), () => `${names.join(' and ')} cannot both be specified for this model`);
 
 /** One of these words, where there is one at all. */
-export const wordsOf =
-  (path: string, ...words: readonly string[]): Check =>
-  ({ [path]: word }) =>
-    word === undefined || (typeof word === 'string' && words.includes(word))
-      ? []
-      : [{ path, words: `${path} must be one of ${words}: ${JSON.stringify(word)}` }];
+export const oneOf = (path: string, ...words: readonly string[]): MemberCheck =>
+  refuses(otherThan(path, ...words), ({ value }) => `${path} must be one of ${words}: ${JSON.stringify(value)}`);

@@ -1,15 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 /** A breach of a host's rules. */
-export interface Breach {
+export interface Breach extends Said {
   /** Where it is in the body: `messages[2].role`. */
   readonly path: string;
+  /** The words are the host's own, in full: they name the place themselves, if the host does. */
+  readonly isVerbatim?: true;
+}
+
+/** How a host refuses. */
+interface Said {
   /** The host's own words, as far as they are known. */
   readonly words: string;
   /** The status that it is refused with, where that isn't the host's usual one. */
   readonly status?: number;
+  /** The field and the code that the error names, where its shape has them. */
+  readonly param?: string;
+  readonly code?: string;
+}
+
+/** What a host looks at in a request: each find is one breach. */
+export type Look<F extends Found> = (body: Loose, headers: IncomingHttpHeaders) => readonly F[];
+
+/** What a look finds in a request, for the words of its refusal. */
+export interface Found {
+  readonly path: string;
 }
 
 /** One rule of a host: what breaks it in this body of Chat Completions. */
-export type Check = (body: HostBody) => readonly Breach[];
+export type Check = (body: HostBody, headers: IncomingHttpHeaders) => readonly Breach[];
+
+/** One rule of a host that looks at single members, whatever the wire format. */
+export type MemberCheck = (body: Loose, headers: IncomingHttpHeaders) => readonly Breach[];
+
+/** A host's rule in its own words: what it looks at, and how it refuses what it finds. */
+export const refuses =
+  <F extends Found>(look: Look<F>, says: (found: F) => string | Said): MemberCheck =>
+  (body, headers) =>
+    look(body, headers).map((found) => {
+      const said = says(found);
+      return { path: found.path, isVerbatim: true, ...(typeof said === 'string' ? { words: said } : said) };
+    });
+
+/** The words of a breach, with its place where the host's own aren't known. */
+export const wordsOf = ({ path, words, isVerbatim }: Breach): string => (isVerbatim ? words : `${path}: ${words}`);
 
 /** A body as hosts read it: nothing is certain about it. */
 export interface HostBody extends Loose {
@@ -47,7 +81,8 @@ interface HostFunction {
   readonly strict?: unknown;
 }
 
-interface Loose {
+/** A body of any wire format. */
+export interface Loose {
   readonly [member: string]: unknown;
 }
 

@@ -1,13 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { writeChat } from '../vendors/chat.ts';
 import { bearerKey, type ChatBody, understandChat } from '../vendors/chat-wire.ts';
 import { scripted, thought } from '../vendors/script.ts';
 import type { Vendor } from '../vendors/vendor.ts';
-import type { Breach, HostBody } from './check.ts';
+import { type Breach, type HostBody, wordsOf } from './check.ts';
 import type { StrictHost } from './hosts.ts';
 
 /** Everything in this body that the host refuses. */
-export const breachesOf = ({ checks }: StrictHost, body: HostBody): readonly Breach[] =>
-  checks.flatMap((check) => check(body));
+export const breachesOf = (
+  { checks }: StrictHost,
+  body: HostBody,
+  headers: IncomingHttpHeaders = {},
+): readonly Breach[] => checks.flatMap((check) => check(body, headers));
 
 /** A strict host as a simulated vendor. */
 export const hostVendor = (host: StrictHost): Vendor<ChatBody & HostBody> => {
@@ -17,9 +21,12 @@ export const hostVendor = (host: StrictHost): Vendor<ChatBody & HostBody> => {
     paths: new RegExp(`^${path.replaceAll('.', '\\.')}$`),
     key: bearerKey,
     understand: understandChat,
-    complaint(body) {
-      const [first] = breachesOf(host, body);
-      return first && `${first.path}: ${first.words}`;
+    complaint: () => undefined,
+    refusal(body, headers) {
+      const breaches = breachesOf(host, body, headers);
+      const [first] = breaches;
+      const status = first?.status ?? refusesWith;
+      return first && { status, body: failure(status, wordsOf(first), breaches) };
     },
     failure: (status, words) => ({
       status: status === 400 ? refusesWith : status,

@@ -6,11 +6,12 @@ import {
   noMembers,
   noStrict,
   notTogether,
+  oneOf,
   onlyMembers,
   toolNames,
-  wordsOf,
 } from './body-checks.ts';
-import type { Check } from './check.ts';
+import { type Breach, type Check, refuses } from './check.ts';
+import { members, otherThan } from './looks.ts';
 import {
   alternatingRoles,
   argumentsAsText,
@@ -40,8 +41,8 @@ export interface StrictHost {
   readonly checks: readonly Check[];
   /** The status of a refusal. Default: 400. */
   readonly refusesWith?: number;
-  /** The body of an error. */
-  readonly failure: (status: number, words: string) => unknown;
+  /** The body of an error; `breaches`: what is refused, if that is what it is about. */
+  readonly failure: (status: number, words: string, breaches?: readonly Breach[]) => unknown;
   /** The member of an answer that holds reasoning; absent: its answers show none. */
   readonly reasoning?: 'reasoning' | 'reasoning_content';
   /** Members that each call of an answer has beside the usual ones. */
@@ -59,17 +60,41 @@ const everywhere: readonly Check[] = [pairedCalls, argumentsAsText, membersToget
 const common: readonly Check[] = [...everywhere, functionsOnly];
 
 /** What the request types of servers and hosts know at least. */
-const commonEfforts = wordsOf('reasoning_effort', 'none', 'low', 'medium', 'high');
+const commonEfforts = oneOf('reasoning_effort', 'none', 'low', 'medium', 'high');
 
 /** Servers whose template is the model's own, with a model of Qwen 3.5 or later. */
 const qwenTemplate: readonly Check[] = [...common, standardRoles, oneSystemFirst];
 const qwenServer: readonly Check[] = [...qwenTemplate, commonEfforts];
 
-const ollamaEfforts = wordsOf('reasoning_effort', 'none', 'low', 'medium', 'high', 'max');
+/** Source: reports of users, "invalid reasoning value". */
+const ollamaEfforts = refuses(
+  otherThan('reasoning_effort', 'high', 'medium', 'low', 'max', 'none'),
+  ({ value }) => `invalid reasoning value: '${value}' (must be "high", "medium", "low", "max", or "none")`,
+);
 
-const openAiFailure = (status: number, message: string) => ({
-  error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
+export const openAiFailure = (status: number, message: string, [breach]: readonly Breach[] = []) => ({
+  error: {
+    message,
+    type: status < 500 ? 'invalid_request_error' : 'server_error',
+    param: breach?.param ?? null,
+    code: breach?.code ?? null,
+  },
 });
+
+/** What a validator of Python's says of a body: each member with its place. */
+const validationDetail = (breaches: readonly Breach[] = []) => ({
+  detail: breaches.map(({ path, words }) => ({
+    type: 'extra_forbidden',
+    loc: ['body', ...path.split('.')],
+    msg: words,
+  })),
+});
+
+/** Source: reports of users, "Argument not supported on this model: presencePenalty". */
+const xaiArguments = refuses(
+  members('stop', 'presence_penalty', 'frequency_penalty'),
+  ({ name }) => `Argument not supported on this model: ${name.replace(/_p/, 'P')}`,
+);
 
 const doorSignature = { extra_content: { google: { thought_signature: 'Q2lRQmp6MXJYMnRob3VnaHQ=' } } };
 
@@ -142,7 +167,7 @@ export const strictHosts = {
   'lm studio': {
     baseUrl: 'http://lmstudio.lan:1234/v1',
     model: 'qwen/qwen3.8-27b',
-    checks: [...qwenServer, alternatingRoles, wordsOf('tool_choice', 'auto', 'none', 'required')],
+    checks: [...qwenServer, alternatingRoles, oneOf('tool_choice', 'auto', 'none', 'required')],
     failure: (_status, error) => ({ error }),
     reasoning: 'reasoning_content',
     overflow: {
@@ -167,13 +192,16 @@ export const strictHosts = {
       ),
       knownMessageMembers('role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'),
     ],
-    failure: (status, message) => ({
-      object: 'error',
-      message: status === 422 ? { detail: [{ type: 'extra_forbidden', loc: ['body'], msg: message }] } : message,
-      type: 'invalid_request_message_order',
-      param: null,
-      code: '3230',
-    }),
+    failure: (status, message, breaches) =>
+      status === 422
+        ? {
+            object: 'error',
+            message: validationDetail(breaches),
+            type: 'invalid_request_error',
+            param: null,
+            code: null,
+          }
+        : { object: 'error', message, type: 'invalid_request_message_order', param: null, code: '3230' },
     overflow: {
       status: 400,
       words: 'Prompt contains 9000 tokens, too large for model with 8192 maximum context length',
@@ -185,7 +213,12 @@ export const strictHosts = {
     checks: [
       ...common,
       standardRoles,
-      noMembers('stop', 'presence_penalty', 'frequency_penalty', 'reasoning_effort', 'store'),
+      xaiArguments,
+      refuses(
+        members('reasoning_effort'),
+        () => 'Model grok-4.20-reasoning does not support parameter reasoningEffort.',
+      ),
+      noMembers('store'),
     ],
     failure: (_status, error) => ({ code: 'Client specified an invalid argument', error }),
     reasoning: 'reasoning_content',
@@ -200,8 +233,9 @@ export const strictHosts = {
     checks: [
       ...common,
       standardRoles,
-      noMembers('stop', 'presence_penalty', 'frequency_penalty', 'store'),
-      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
+      xaiArguments,
+      noMembers('store'),
+      oneOf('reasoning_effort', 'low', 'medium', 'high'),
     ],
     failure: (_status, error) => ({ code: 'Client specified an invalid argument', error }),
     reasoning: 'reasoning_content',
@@ -213,7 +247,7 @@ export const strictHosts = {
   fireworks: {
     baseUrl: 'http://api.fireworks.ai/inference/v1',
     model: 'accounts/fireworks/models/gpt-oss-120b',
-    checks: [...common, wordsOf('reasoning_effort', 'low', 'medium', 'high')],
+    checks: [...common, oneOf('reasoning_effort', 'low', 'medium', 'high')],
     failure: (_status, message) => ({ error: { message, object: 'error', type: 'invalid_request_error', code: null } }),
     reasoning: 'reasoning_content',
     overflow: { status: 400, words: 'The prompt is too long: 9000, model maximum context length: 8192' },
@@ -225,7 +259,7 @@ export const strictHosts = {
       ...common,
       notTogether('temperature', 'top_p'),
       notTogether('reasoning_effort', 'temperature'),
-      wordsOf('reasoning_effort', 'low', 'medium', 'high', 'max'),
+      oneOf('reasoning_effort', 'low', 'medium', 'high', 'max'),
     ],
     failure: (_status, message) => ({ error: { message, code: 'invalid_request_body' } }),
     overflow: { status: 400, words: 'prompt token count of 9000 exceeds the limit of 8192' },
@@ -240,7 +274,7 @@ export const strictHosts = {
       moonshotSchemas,
       noStrict,
       noMembers('temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty', 'thinking'),
-      wordsOf('reasoning_effort', 'low', 'high', 'max'),
+      oneOf('reasoning_effort', 'low', 'high', 'max'),
       reasoningWithCalls('reasoning_content'),
     ],
     failure: (_status, message) => ({ error: { message, type: 'invalid_request_error' } }),
@@ -258,7 +292,7 @@ export const strictHosts = {
       noStrict,
       inRange('max_tokens', 1, 131_072),
       noMembers('max_completion_tokens', 'store'),
-      wordsOf('reasoning_effort', 'low', 'high', 'max'),
+      oneOf('reasoning_effort', 'low', 'high', 'max'),
     ],
     failure: (_status, message) => ({ error: { code: /exceeds/.test(message) ? '1261' : '1210', message } }),
     reasoning: 'reasoning_content',
@@ -267,7 +301,7 @@ export const strictHosts = {
   dashscope: {
     baseUrl: 'http://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     model: 'qwen3.8-max',
-    checks: [...qwenServer, wordsOf('tool_choice', 'auto', 'none')],
+    checks: [...qwenServer, oneOf('tool_choice', 'auto', 'none')],
     failure: (_status, message) => ({
       error: { code: 'invalid_parameter_error', message, type: 'invalid_request_error' },
       request_id: 'request',
@@ -287,14 +321,22 @@ export const strictHosts = {
     model: 'gpt-oss-120b',
     checks: [
       ...common,
-      wordsOf('reasoning_effort', 'low', 'medium', 'high'),
-      wordsOf('tool_choice', 'auto', 'none'),
-      noMembers(
-        ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'],
-        ...['prompt_cache_key', 'store'],
+      oneOf('reasoning_effort', 'low', 'medium', 'high'),
+      oneOf('tool_choice', 'auto', 'none'),
+      refuses(
+        members(
+          ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'],
+          ...['prompt_cache_key', 'store'],
+        ),
+        ({ name }) => `property '${name}' is unsupported`,
       ),
     ],
-    failure: (_status, message) => ({ message, type: 'invalid_request_error', param: null, code: null }),
+    failure: (_status, message) => ({
+      message,
+      type: 'invalid_request_error',
+      param: 'validation_error',
+      code: 'wrong_api_format',
+    }),
     reasoning: 'reasoning',
     overflow: { status: 400, words: 'Please reduce the length of the messages or completion.' },
   },
@@ -317,9 +359,12 @@ export const strictHosts = {
       standardRoles,
       assistantAsString,
       noStrict,
-      noMembers('store', 'reasoning_effort', 'max_completion_tokens'),
+      refuses(
+        members('store', 'reasoning_effort', 'max_completion_tokens'),
+        ({ name }) => `Validation: Unsupported parameter(s): \`${name}\``,
+      ),
     ],
-    failure: openAiFailure,
+    failure: (code, message) => ({ message, type: 'Bad Request', code }),
     reasoning: 'reasoning_content',
     overflow: {
       status: 400,
@@ -334,8 +379,11 @@ export const strictHosts = {
       rootObject,
       noRootUnion,
       geminiSchemas,
-      wordsOf('reasoning_effort', 'minimal', 'low', 'medium', 'high'),
-      noMembers('store', 'presence_penalty', 'frequency_penalty'),
+      oneOf('reasoning_effort', 'minimal', 'low', 'medium', 'high'),
+      refuses(
+        members('store', 'presence_penalty', 'frequency_penalty'),
+        ({ name }) => `Invalid JSON payload received. Unknown name "${name}": Cannot find field.`,
+      ),
       callsWith(doorSignature, 'Function call is missing a thought_signature in functionCall parts.'),
     ],
     failure: (code, message) => [{ error: { code, message, status: 'INVALID_ARGUMENT' } }],

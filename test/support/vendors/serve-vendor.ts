@@ -5,7 +5,7 @@ import {
   startUpstream,
   type UpstreamAnswer,
 } from '../upstreams/upstream.ts';
-import type { Vendor } from './vendor.ts';
+import type { Vendor, VendorFailure } from './vendor.ts';
 
 /** Puts a simulated vendor, whose key is `key`, on a loopback port. */
 export const serveVendor = <Body>(vendor: Vendor<Body>, key: string): Promise<ScriptedUpstream> =>
@@ -14,6 +14,8 @@ export const serveVendor = <Body>(vendor: Vendor<Body>, key: string): Promise<Sc
     if (vendor.key(headers) !== key) return fail(vendor, 401, 'no valid key');
     // The vendor's own checks find out whether this is such a body.
     const asked = body as Body;
+    const refusal = vendor.refusal?.(asked, headers);
+    if (refusal !== undefined) return failed(refusal, 400);
     const complaint = vendor.complaint(asked, url);
     if (complaint !== undefined) return fail(vendor, 400, complaint);
     const wanted = /fail with (\d+)/.exec(vendor.understand(asked).text)?.[1];
@@ -24,8 +26,10 @@ export const serveVendor = <Body>(vendor: Vendor<Body>, key: string): Promise<Sc
       : sseAnswer(inOddPieces(answer.pieces.join('')));
   });
 
-const fail = <Body>(vendor: Vendor<Body>, status: number, message: string): UpstreamAnswer => {
-  const failure = vendor.failure(status, message);
+const fail = <Body>(vendor: Vendor<Body>, status: number, message: string): UpstreamAnswer =>
+  failed(vendor.failure(status, message), status);
+
+const failed = (failure: VendorFailure, status: number): UpstreamAnswer => {
   const answer = jsonAnswer(failure.body, failure.status ?? status);
   return { ...answer, headers: { ...answer.headers, ...failure.headers } };
 };

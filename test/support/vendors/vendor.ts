@@ -11,6 +11,8 @@ export interface Vendor<Body> {
   readonly understand: (body: Body) => Asked;
   /** What the original would refuse in this request; nothing when it would take it. */
   readonly complaint: (body: Body, url: string) => string | undefined;
+  /** As `complaint`, and asked before it: the whole error, where the original's own words and shape are known. */
+  readonly refusal?: (body: Body, headers: IncomingHttpHeaders) => VendorFailure | undefined;
   /** The original's error of this status. */
   readonly failure: (status: number, message: string) => VendorFailure;
   /** The answer in its wire format; by default what the user's words ask for. */
@@ -19,8 +21,8 @@ export interface Vendor<Body> {
   readonly payload: string;
 }
 
-interface VendorFailure {
-  /** Where the original uses another one. */
+export interface VendorFailure {
+  /** Where the original uses another one than is asked for; of a refusal: default 400. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
