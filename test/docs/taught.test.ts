@@ -12,7 +12,7 @@ const table = [
   ...taughtFields.map(({ group, paths, order }) => {
     const then =
       group === 'output limit'
-        ? 'fitted, or sent under the name that the refusal says'
+        ? 'fitted, or sent under its other name'
         : order
           ? 'the nearest allowed value, else left out'
           : group === 'sampling'

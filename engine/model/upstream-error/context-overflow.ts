@@ -39,6 +39,7 @@ const rows: readonly Fragments[] = [
   ['maximum allowed input length'],
   ["longer than the model's context length"],
   ['inputs', 'max_new_tokens', 'must be'],
+  ['inputs', 'must have less than', 'tokens'],
   ['context length is only', 'tokens'],
   ['for a total of at least', 'tokens'],
   ['longer than the maximum model length'],

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { Losses } from '../loss.ts';
 import { leastRoom } from './output-refusal.ts';
-import { taughtFields } from './taught-fields.ts';
+import { outputPaths, taughtFields } from './taught-fields.ts';
 
 /** What a provider's model has refused, and so what is changed in requests to it. */
 export type Lesson =
@@ -57,8 +57,8 @@ const applyLesson = (call: TaughtCall, lesson: Lesson, estimate: number, losses?
     for (const path of pathsOf(lesson.field)) {
       changed = changeAt(changed, path.split('.'), (value) => {
         const next = change(value);
-        if (next === undefined) losses?.drop(path, why);
-        else if (next !== value) losses?.approximate(path, note(next));
+        if (next === undefined) losses?.drop(lossOf(path), why);
+        else if (next !== value) losses?.approximate(lossOf(path), note(next));
         return next;
       });
     }
@@ -103,16 +103,16 @@ const applyLesson = (call: TaughtCall, lesson: Lesson, estimate: number, losses?
 /** Tokens from which on a prompt tells how a host counts. */
 const tellingPrompt = 1_000;
 
+/** What another prompt may have beyond the estimate, in tokens: the host's template and its names of tools. */
+const spare = (window: number): number => Math.min(window >> 4, Math.max(256, window >> 6));
+
 /** Tokens that are left for the answer, with some to spare for a prompt other than the one that was refused. */
 const roomIn = ({ window, perToken, at }: Extract<Lesson, { does: 'fit' }>, estimate: number): number => {
   if (estimate === at) return window - Math.round(estimate * perToken);
   // A short prompt says little about how the host counts long ones.
   const prompt = Math.ceil(estimate * (at < tellingPrompt ? Math.max(1, perToken) : perToken));
-  return window - prompt - Math.ceil(prompt / 50) - 32;
+  return window - prompt - Math.ceil(prompt / 50) - spare(window);
 };
-
-/** Members of a body that hold its output limit. */
-const outputPaths = taughtFields.find(({ group }) => group === 'output limit')?.paths ?? [];
 
 /** The output limit that a body has, in tokens. */
 export const outputLimitIn = (body: JsonObject): number | undefined => {
@@ -135,7 +135,7 @@ const lowerTo = (call: TaughtCall, max: number, losses?: Losses): TaughtCall => 
   for (const path of outputPaths) {
     body = changeAt(body, path.split('.'), (value) => {
       if (typeof value !== 'number' || value <= max) return value;
-      losses?.approximate(path, `${max}, the most that fits`);
+      losses?.approximate(lossOf(path), `${max}, the most that fits`);
       return max;
     });
   }
@@ -178,6 +178,9 @@ const nearest = (field: string, value: Json, allowed: readonly string[]): Json |
 };
 
 const fieldOf = (name: string) => taughtFields.find(({ names, paths }) => names[0] === name || paths.includes(name));
+
+/** The gateway's name of a path, from which a loss gets the client's. */
+const lossOf = (path: string): string => taughtFields.find(({ paths }) => paths.includes(path))?.loss ?? path;
 
 const pathsOf = (name: string): readonly string[] => fieldOf(name)?.paths ?? [name];
 

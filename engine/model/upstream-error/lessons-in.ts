@@ -19,7 +19,7 @@ export const lessonsIn = (fault: Words, call: TaughtCall, estimate: number): rea
   const output = outputLesson(fault, call, estimate);
   if (output) return [output];
   const { message, param } = fault;
-  const text = message.slice(0, maxRead);
+  const text = inNames(message.slice(0, maxRead));
   const betas = betaLessons(text, param, call);
   if (betas.length > 0) return betas;
   const renamed = renameIn(text, call);
@@ -45,12 +45,15 @@ export const misses = ({ message, param }: Words, lesson: Lesson): boolean => {
   if (!/\brequired\b|\bmissing\b|must be (?:provided|specified|set|present)/i.test(text)) return false;
   const { does, field } = lesson;
   if (does !== 'leave' && does !== 'beta' && does !== 'rename') return false;
-  const own = tableRow(field)?.names ?? [field];
-  return namesIn(text, param).some(({ name }) => own.includes(name));
+  const own = tableRow(field);
+  return namesIn(text, param).some(({ name, row }) => (own ? row === own : name === field));
 };
 
 const changes = (lesson: Lesson, call: TaughtCall, estimate: number): boolean =>
   applyLessons(call, [lesson], estimate) !== call;
+
+/** A host's tokens for one of the estimate, where it hasn't counted: its words may be shorter, and there is one more try only. */
+const uncountedPerToken = 1.25;
 
 const outputLesson = ({ message }: Words, call: TaughtCall, estimate: number): Lesson | undefined => {
   const asked = outputLimitIn(call.body);
@@ -60,7 +63,7 @@ const outputLesson = ({ message }: Words, call: TaughtCall, estimate: number): L
     return refusal.limit === undefined ? undefined : { does: 'limit', field: 'max_tokens', max: refusal.limit };
   }
   const isCounted = refusal.prompt !== undefined && estimate > 0;
-  const perToken = isCounted ? (refusal.prompt ?? 0) / estimate : 1;
+  const perToken = isCounted ? (refusal.prompt ?? 0) / estimate : uncountedPerToken;
   const at = isCounted ? estimate : -1;
   const lesson: Lesson = { does: 'fit', field: 'max_tokens', window: refusal.window, perToken, at };
   if (changes(lesson, call, estimate)) return lesson;
@@ -91,9 +94,18 @@ const renameIn = (text: string, { body }: TaughtCall): Lesson | undefined => {
   return undefined;
 };
 
+/** How hosts name fields in prose, and their names. */
+const prose: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:thinking|reasoning)[ _](?:level|effort|setting|value|config(?:uration)?)s?\b/gi, '`reasoning_effort`'],
+  [/\bsupport (?:thinking|reasoning)\b(?!\.)/gi, 'support `reasoning_effort`'],
+  [/\bpenalty (?=is not)/gi, 'parameters `presence_penalty`, `frequency_penalty` '],
+];
+
+const inNames = (text: string): string => prose.reduce((plain, [words, name]) => plain.replace(words, name), text);
+
 /** Words of a refusal of a field, or of its value. */
 const refuses =
-  /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i;
+  /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected|enabled|expose)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i;
 
 /** Two fields that exclude each other. */
 const excludesBoth =
@@ -101,19 +113,24 @@ const excludesBoth =
 
 /** Where a list of what is allowed begins: names in it aren't refused. */
 const allowedList =
-  /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options)\b|must be one of|should be one of|expected one of|one of:|input should be|supported values|only supports?\b/i;
+  /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:must|should) be (?=["'`[(])/i;
 
-const several = /\b(?:arguments|parameters|fields|keys|properties|inputs|members|options)\b/i;
+/** A host's guess at what was meant. */
+const suggestion = /did you mean/i;
+
+const several = /\b(?:arguments|parameters|fields|keys|properties|inputs|members|options)\b|\w\(s\)/i;
 
 const lessonsOfClauses = (text: string, param: string | undefined, call: TaughtCall): readonly Lesson[] => {
-  const clauses = text.split(/;\s|\n/, maxNames);
+  // An indented line belongs to the one before it.
+  const clauses = text.split(/;\s|\n(?!\s)/, maxNames);
   return clauses.flatMap((clause, index) => lessonsOfClause(clause, index === 0 ? param : undefined, call));
 };
 
-const lessonsOfClause = (clause: string, param: string | undefined, { body }: TaughtCall): readonly Lesson[] => {
+const lessonsOfClause = (clause: string, param: string | undefined, call: TaughtCall): readonly Lesson[] => {
   if (!refuses.test(clause)) return [];
-  const cut = clause.search(allowedList);
-  const before = cut > 0 ? clause.slice(0, cut) : clause;
+  const { body } = call;
+  const cuts = [clause.search(allowedList), clause.search(suggestion)].filter((at) => at > 0);
+  const before = clause.slice(0, Math.min(clause.length, ...cuts));
   const named = namesIn(before, param);
   const [first] = named;
   if (!first || first.row === undefined) return [];
@@ -128,20 +145,25 @@ const lessonsOfClause = (clause: string, param: string | undefined, { body }: Ta
     const [left, kept] = nameOf(other.row) === 'temperature' ? [one, other] : [other, one];
     return [{ does: 'leave', field: left.field, beside: kept.field }];
   }
-  const isList = several.test(before) && sent.length > 1;
+  const isList = several.test(before) && rows.length > 1;
   const refused = isList ? sent : sent.filter(({ row }) => row === first.row);
-  return refused.map(({ row, field }) => lessonOf(row, field, clause));
+  return refused.map(({ row, field }) => lessonOf(row, field, clause, call));
 };
 
-const lessonOf = (row: TaughtField, field: string, clause: string): Lesson => {
-  if (row.order) {
-    const allowed = allowedIn(clause, row.order);
-    if (allowed.length > 0) return { does: 'replace', field, allowed };
-  }
+const lessonOf = (row: TaughtField, field: string, clause: string, call: TaughtCall): Lesson => {
+  // Of an object, the member that has such values.
+  const valued = row.order ? row : taughtFields.find(({ group, order }) => group === row.group && order);
+  const member = valued && sentAt(call.body, nameOf(valued));
+  const allowed = valued?.order && member !== undefined ? allowedIn(clause, valued.order) : [];
+  if (member !== undefined && allowed.length > 0) return { does: 'replace', field: member, allowed };
   if (row.group === 'sampling' && !/default/i.test(clause)) {
     const range = rangeIn(clause);
-    if (range) return { does: 'bound', field, ...range };
+    const lesson: Lesson = { does: 'bound', field, ...range };
+    // What is refused although it is in the range is its end, which doesn't belong to it.
+    if (range && changes(lesson, call, 0)) return lesson;
   }
+  // The newer name is the only one that hosts lack.
+  if (field === 'max_completion_tokens') return { does: 'rename', field, to: 'max_tokens' };
   return { does: 'leave', field };
 };
 
@@ -165,14 +187,21 @@ const pathOf = (body: TaughtCall['body'], row: TaughtField, value: string): stri
     return at === value;
   });
 
-/** The known values in a list of allowed ones, at most as many as there are. */
+/** The known values in a list of allowed ones. Words without quotes that aren't among them end it, and so do names of members. */
 const allowedIn = (text: string, order: readonly string[]): readonly string[] => {
-  const from = text.search(allowedList);
-  if (from < 0) return [];
-  const list = text.slice(from, from + 400).toLowerCase();
-  const words = new Set(list.match(/[a-z]{3,12}/g) ?? []);
+  const start = allowedList.exec(text);
+  if (!start) return [];
+  const list = text.slice(start.index + start[0].length, start.index + start[0].length + 400).toLowerCase();
+  const words = new Set<string>();
+  for (const [, quote = '', word = '', colon] of list.matchAll(/(["'`]?)\b([a-z]{2,12})\b["'`]?(:?)/g)) {
+    const isValue = quote === '' ? order.includes(word) || connectives.has(word) : colon === '';
+    if (!isValue) break;
+    words.add(word);
+  }
   return order.filter((word) => words.has(word));
 };
+
+const connectives: ReadonlySet<string> = new Set(['are', 'is', 'be', 'and', 'or', 'one', 'of', 'either', 'the']);
 
 const ranges: readonly (readonly [RegExp, 'both' | 'max' | 'min'])[] = [
   [/between (-?\d{1,9}(?:\.\d{1,9})?) and (-?\d{1,9}(?:\.\d{1,9})?)/i, 'both'],
@@ -199,11 +228,17 @@ const rangeIn = (text: string): { readonly min?: number; readonly max?: number }
 
 const nameOf = ({ names, paths }: TaughtField): string => paths[0] ?? names[0] ?? '';
 
+/** A name without capitals and underscores: hosts spell the same one in several ways. */
+const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '');
+
+/** What several rows have is the first one's. */
 const byName: ReadonlyMap<string, TaughtField> = new Map(
-  taughtFields.flatMap((row) => [...row.names, ...row.paths].map((name): [string, TaughtField] => [name, row])),
+  taughtFields
+    .flatMap((row) => [...row.names, ...row.paths].map((name): [string, TaughtField] => [plainName(name), row]))
+    .toReversed(),
 );
 
-const tableRow = (name: string): TaughtField | undefined => byName.get(name);
+const tableRow = (name: string): TaughtField | undefined => byName.get(plainName(name));
 
 interface Named {
   readonly name: string;
@@ -233,26 +268,27 @@ const isMarked = (text: string, at: number, length: number): boolean => {
     (/\w, $/.test(before) && several.test(text.slice(Math.max(0, at - 200), at))) ||
     /(?:parameters?|fields?|arguments?|supplied|propert(?:y|ies)|keys?|options?|members?):? $/i.test(before) ||
     /^[`'"]? (?:parameter|field|argument|option|property|key|is not supported|is unsupported)/i.test(after) ||
-    /^:/.test(after)
+    // "this model: …" is prose.
+    (/^:/.test(after) && !/[a-z] $/i.test(before))
   );
 };
 
 const knownName = (text: string, marked: boolean): readonly Named[] => {
   const path = text.replace(/^(?:body|query|request|root|\$)\./, '').replace(/[.[]\d{1,4}\]?/g, '');
   const root = path.split('.', 1)[0] ?? '';
-  const last = path.slice(path.lastIndexOf('.') + 1);
-  const whole = tableRow(path);
-  const row = whole ?? (path.includes('.') ? leafRow(root, last) : undefined);
-  if (row) return row.isWord && !marked && !path.includes('.') ? [] : [{ name: path, row }];
+  const row = tableRow(path) ?? (path.includes('.') ? leafRow(path, root) : undefined);
+  if (row) return row.isWord && !marked && /^[A-Z]?[a-z]*$/.test(path) ? [] : [{ name: path, row }];
   return isMember(root, marked) ? [{ name: path, row: undefined }] : [];
 };
 
 /** Members inside turns and tools that aren't what they say. */
 const leaves: ReadonlySet<string> = new Set(['cache_control', 'strict']);
 
-const leafRow = (root: string, last: string): TaughtField | undefined => {
-  if (leaves.has(last)) return tableRow(last);
-  return requestMembers.has(root) ? undefined : (tableRow(last) ?? tableRow(root));
+const leafRow = (path: string, root: string): TaughtField | undefined => {
+  const steps = path.split('.');
+  const leaf = steps.find((step) => leaves.has(step));
+  if (leaf !== undefined) return tableRow(leaf);
+  return requestMembers.has(root) ? undefined : (tableRow(steps.at(-1) ?? '') ?? tableRow(root));
 };
 
 const isMember = (name: string, marked: boolean): boolean =>

@@ -41,7 +41,7 @@ const labelsOf = ({ code, status_code, type, status, metadata }: JsonObject): st
 export const readErrorBody = (body: string): ErrorReport => {
   const text = body.trim();
   const value = parseJson(text);
-  const report = readError(value === undefined && !text.startsWith('<') ? text : value);
+  const report = readError(value === undefined && !isMarkup(text) ? text : value);
   if (report.message !== '' || !hasOtherText(value)) return report;
   return { ...report, message: maskKeys(text.slice(0, maxRawText)) };
 };
@@ -142,8 +142,11 @@ const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '
 /** A text without the stack trace behind it, and none that is only a stack trace or markup. */
 const withoutTrace = (text: string): string => {
   const message = text.split(/\n[^\S\n]*(?:at |Traceback |File ")/, 1)[0]?.trimEnd() ?? '';
-  return message.startsWith('Traceback ') || message.startsWith('<') ? '' : message;
+  return message.startsWith('Traceback ') || isMarkup(message) ? '' : message;
 };
+
+/** Whether a text is HTML or XML. Some hosts begin their words with the status in the same brackets: `<400> …`. */
+const isMarkup = (text: string): boolean => /^<[a-z!/?]/i.test(text);
 
 /** A type, code or status as text: hosts send numbers as well. */
 const wordOf = (value: Json | undefined): string =>

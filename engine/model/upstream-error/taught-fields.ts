@@ -1,9 +1,11 @@
 /** What a refusal may name that isn't the request itself. Turns, tools and the model aren't in it, so they are never touched. */
 export interface TaughtField {
-  /** Its names in refusals, in every wire format. A name with `bare` also counts outside quotes and paths. */
+  /** Its names in refusals, in every wire format; hosts also write them with capitals in place of underscores. */
   readonly names: readonly string[];
   /** Where requests have it: members from the body's root; `[]` is every item of a list. */
   readonly paths: readonly string[];
+  /** The gateway's name of it, as losses have it, where that isn't its path. */
+  readonly loss?: string;
   /** An ordinary English word: it counts only in quotes, in a path, or beside "parameter" and the like. */
   readonly isWord?: true;
   /** Its values in their order, if the nearest allowed one may replace the one that is refused. */
@@ -28,6 +30,14 @@ type TaughtGroup =
 /** From the least to the most. */
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
+/** Members that hold an output limit. */
+export const outputPaths = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'generationConfig.maxOutputTokens',
+] as const;
+
 const simple = (group: TaughtGroup, ...names: readonly string[]): readonly TaughtField[] =>
   names.map((name) => ({ group, names: [name], paths: [name] }));
 
@@ -36,60 +46,65 @@ const simple = (group: TaughtGroup, ...names: readonly string[]): readonly Taugh
  * (vLLM, SGLang, llama.cpp, LM Studio, Ollama, NIM, OpenAI, Anthropic, Gemini and those that forward them).
  */
 export const taughtFields: readonly TaughtField[] = [
-  { group: 'sampling', names: ['temperature'], paths: ['temperature', 'generationConfig.temperature'] },
-  { group: 'sampling', names: ['top_p', 'topP'], paths: ['top_p', 'generationConfig.topP'] },
-  { group: 'sampling', names: ['top_k', 'topK'], paths: ['top_k', 'generationConfig.topK'] },
   {
     group: 'sampling',
-    names: ['stop', 'stop_sequences', 'stopSequences'],
+    names: ['temperature'],
+    paths: ['temperature', 'generationConfig.temperature'],
+    loss: 'temperature',
+  },
+  { group: 'sampling', names: ['top_p'], paths: ['top_p', 'generationConfig.topP'], loss: 'top_p' },
+  { group: 'sampling', names: ['top_k'], paths: ['top_k', 'generationConfig.topK'], loss: 'top_k' },
+  {
+    group: 'sampling',
+    names: ['stop', 'stop_sequences'],
     paths: ['stop', 'stop_sequences', 'generationConfig.stopSequences'],
+    loss: 'stop',
     isWord: true,
   },
-  { group: 'sampling', names: ['seed'], paths: ['seed', 'generationConfig.seed'] },
+  { group: 'sampling', names: ['seed'], paths: ['seed', 'generationConfig.seed'], loss: 'seed' },
   {
     group: 'sampling',
-    names: ['presence_penalty', 'presencePenalty'],
+    names: ['presence_penalty'],
     paths: ['presence_penalty', 'generationConfig.presencePenalty'],
+    loss: 'presence_penalty',
   },
   {
     group: 'sampling',
-    names: ['frequency_penalty', 'frequencyPenalty'],
+    names: ['frequency_penalty'],
     paths: ['frequency_penalty', 'generationConfig.frequencyPenalty'],
+    loss: 'frequency_penalty',
   },
   ...simple('sampling', 'min_p', 'repetition_penalty', 'logit_bias', 'logprobs', 'top_logprobs'),
   {
     group: 'effort',
-    names: [
-      'reasoning_effort',
-      'reasoning.effort',
-      'output_config.effort',
-      'effort',
-      'thinkingLevel',
-      'thinking_level',
-    ],
+    names: ['reasoning_effort', 'effort', 'thinking_level'],
     paths: [
       'reasoning_effort',
       'reasoning.effort',
       'output_config.effort',
       'generationConfig.thinkingConfig.thinkingLevel',
     ],
+    loss: 'reasoning.effort',
     isWord: true,
     order: efforts,
   },
   { group: 'effort', names: ['reasoning.summary'], paths: ['reasoning.summary'] },
   { group: 'effort', names: ['reasoning'], paths: ['reasoning'], isWord: true },
-  { group: 'effort', names: ['output_config'], paths: ['output_config.effort'] },
+  { group: 'effort', names: ['output_config'], paths: ['output_config.effort'], loss: 'reasoning.effort' },
   ...simple('effort', 'chat_template_kwargs', 'enable_thinking', 'include_reasoning'),
   {
     group: 'verbosity',
-    names: ['verbosity', 'text.verbosity'],
+    names: ['verbosity'],
     paths: ['verbosity', 'text.verbosity'],
+    loss: 'verbosity',
     order: ['low', 'medium', 'high'],
   },
+  { group: 'verbosity', names: ['text'], paths: ['text.verbosity'], loss: 'verbosity', isWord: true },
   {
     group: 'output limit',
-    names: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens', 'max_new_tokens'],
-    paths: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'generationConfig.maxOutputTokens'],
+    names: ['max_tokens', 'max_new_tokens'],
+    paths: outputPaths,
+    loss: 'max_tokens',
   },
   { group: 'stream options', names: ['stream_options', 'include_usage'], paths: ['stream_options'] },
   { group: 'storage', names: ['store'], paths: ['store'], isWord: true },
@@ -106,6 +121,7 @@ export const taughtFields: readonly TaughtField[] = [
     group: 'parallel calls',
     names: ['disable_parallel_tool_use'],
     paths: ['tool_choice.disable_parallel_tool_use'],
+    loss: 'parallel_tool_calls',
   },
   { group: 'identity', names: ['metadata'], paths: ['metadata'], isWord: true },
   { group: 'identity', names: ['user'], paths: ['user'], isWord: true },

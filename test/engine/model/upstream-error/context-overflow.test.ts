@@ -29,6 +29,7 @@ const overflows: readonly string[] = [
   'Input length 9000 exceeds the maximum allowed input length of 8192 tokens.',
   "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
   'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193',
+  'Input validation error: `inputs` must have less than 16384 tokens. Given: 20000',
   'your context length is only 4096 tokens',
   'You passed 10 input tokens and requested 100 output tokens, for a total of at least 110 tokens.',
   'The prompt (length 9000) is longer than the maximum model length of 8192',

@@ -44,6 +44,8 @@ const shapes: readonly (readonly [shape: string, body: unknown, report: Partial<
   ['a base_resp', { choices: null, base_resp: { status_code: 1004, status_msg: 'm' } }, { message: 'm', code: '1004' }],
   ['error_msg', { error_code: 17, error_msg: 'm' }, { message: 'm' }],
   ['a text as error', { error: 'm' }, { message: 'm' }],
+  ['a status in brackets', { error: { message: '<400> Code: m' } }, { message: '<400> Code: m' }],
+  ['a page in an error', { error: { message: '<html><title>Bad</title></html>' } }, { message: '' }],
   ['a text as error and a code', { code: 'c', error: 'm' }, { message: 'm', code: 'c' }],
   [
     'a status in words, with the words behind it',
