@@ -430,18 +430,11 @@ const compatible: Readonly<Record<string, RefusingHost>> = {
     }),
     { provider: chat, asks: effort('xhigh'), becomes: { reasoning_effort: 'high' } },
   ),
-  'ollama: an effort': host(
-    refusing(hostVendor(ollama), {
-      checks: [
-        refuses(
-          otherThan('reasoning_effort', 'high', 'medium', 'low', 'max', 'none'),
-          ({ value, allowed }) =>
-            `invalid reasoning value: '${value}' (must be ${listed(allowed, '"').replace(/, ([^,]*)$/, ', or $1')})`,
-        ),
-      ],
-    }),
-    { provider: chat, asks: effort('xhigh'), becomes: { reasoning_effort: 'high' } },
-  ),
+  'ollama: an effort': host(hostVendor(ollama), {
+    provider: chat,
+    asks: effort('xhigh'),
+    becomes: { reasoning_effort: 'high' },
+  }),
   'ollama: no thinking': host(
     refusing(hostVendor(ollama), {
       checks: [refuses(members('reasoning_effort'), () => '"llama3.2:latest" does not support thinking')],
