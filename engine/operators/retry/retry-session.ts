@@ -268,10 +268,9 @@ export class RetrySession {
 
   /** A prompt that is too long is tried where a larger window is known; what is in between is left out. */
   #overflow(): RetryDecision {
-    const { modelFacts } = this.#gateway;
-    const { context = 0 } = modelFacts(this.#routed.resolution);
-    const least = Math.max(context, this.#routed.context.inputEstimate);
-    const at = this.#fallbacks.findIndex((next) => (modelFacts(next).context ?? 0) > least);
+    const windowOf = (destination: Destination): number => knownWindow(destination, this.#gateway);
+    const least = Math.max(windowOf(this.#routed.resolution), this.#routed.context.inputEstimate);
+    const at = this.#fallbacks.findIndex((next) => windowOf(next) > least);
     if (at < 0) return { type: 'stop' };
     this.#fallbacksLeft = this.#fallbacks.slice(at);
     return { type: 'fallback' };
@@ -389,6 +388,14 @@ export class RetrySession {
     return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
   }
 }
+
+/** A model's window in tokens, as its facts or else its provider's refusals tell; 0: unknown. */
+const knownWindow = (destination: Destination, { modelFacts, taught }: Gateway): number => {
+  const { context } = modelFacts(destination);
+  return (
+    context ?? taught.of(destination).reduce((most, { lesson }) => (lesson.does === 'fit' ? lesson.window : most), 0)
+  );
+};
 
 const none: readonly string[] = [];
 

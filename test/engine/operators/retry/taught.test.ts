@@ -23,15 +23,19 @@ const without =
 const bodies = (requests: readonly { readonly body: unknown }[], name: string) =>
   requests.map(({ body }) => Object(body)[name]);
 
-/** An own vLLM with a small window. */
-const vllm: Script = (asked) => {
-  const { max_tokens: max, messages } = Object(asked.body);
-  const prompt = Math.ceil(JSON.stringify(messages).length / 5);
-  if (prompt + max <= 32_768) return goodChat()(asked);
-  return refusing(
-    `This model's maximum context length is 32768 tokens. However, you requested ${prompt + max} tokens (${prompt} in the messages, ${max} in the completion). Please reduce the length of the messages or completion.`,
-  );
-};
+/** An own vLLM with a window of so many tokens. */
+const vllmOf =
+  (window: number, text?: string): Script =>
+  (asked) => {
+    const { max_tokens: max, messages } = Object(asked.body);
+    const prompt = Math.ceil(JSON.stringify(messages).length / 5);
+    if (prompt + max <= window) return goodChat(text)(asked);
+    return refusing(
+      `This model's maximum context length is ${window} tokens. However, you requested ${prompt + max} tokens (${prompt} in the messages, ${max} in the completion). Please reduce the length of the messages or completion.`,
+    );
+  };
+
+const vllm = vllmOf(32_768);
 
 test('an output limit is fitted by the refusal, once, and remembered', async (t) => {
   const { ask, upstreams } = await rig(t, [vllm], { formats: ['openai'] });
@@ -159,6 +163,52 @@ test('a prompt too long for a model is tried where the window is larger, and sta
     none.upstreams.map(({ requests }) => requests.length),
     [1, 0],
   );
+});
+
+const long = { max_tokens: 128_000, messages: [{ role: 'user', content: 'hi '.repeat(70_000) }] };
+
+test('an output limit and then a prompt that do not fit lead to the pool member with a larger window', async (t) => {
+  const larger = { models: [{ name: 'm', context: 400_000 }] };
+  const { ask, upstreams } = await rig(t, [vllm, vllm, vllmOf(400_000, 'large')], {
+    formats: ['openai', 'openai', 'openai'],
+    providers: [{}, {}, larger],
+    config: {
+      Pools: [
+        {
+          name: 'all',
+          strategy: 'weighted',
+          members: ['a,m', 'b,m', 'c,m'].map((to, at) => ({ to, weight: at < 2 ? 1_000 : 1 })),
+        },
+      ],
+      Router: { default: 'all' },
+    },
+  });
+  const asked = () => upstreams.map(({ requests }) => requests.length);
+  // It fits all of them: whichever is asked fits the limit to its window.
+  t.is((await ask({ max_tokens: 128_000 })).status, 200);
+  for (let count = 0; count < 4; count += 1) {
+    const before = asked();
+    const { status, text, headers } = await ask(long);
+    t.is(status, 200, text);
+    t.regex(text, /large/);
+    t.is(headers['x-junctor-route'], 'c,m;default');
+    const calls = asked().map((now, at) => now - (before[at] ?? 0));
+    t.true((calls[0] ?? 0) + (calls[1] ?? 0) <= 1, `a member with the same window isn't asked: ${calls}`);
+    t.is(calls[2], 1);
+  }
+});
+
+test('a window that a refusal has told is a known one', async (t) => {
+  const { ask, upstreams } = await rig(t, [vllm, vllmOf(131_072, 'large')], { formats: ['openai', 'openai'] });
+  const asked = () => upstreams.map(({ requests }) => requests.length);
+  t.is((await ask(long)).status, 400);
+  t.deepEqual(asked(), [1, 0], 'nothing is known of the other');
+  t.is((await ask({ model: 'b,m', max_tokens: 200_000 })).status, 200);
+  t.deepEqual(asked(), [1, 2]);
+  const { status, text } = await ask(long);
+  t.is(status, 200, text);
+  t.regex(text, /large/);
+  t.deepEqual(asked(), [2, 3], 'its output limit is fitted at once');
 });
 
 /** What the first provider's refusals have taught. */
