@@ -63,7 +63,8 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
   const parallel = request.parallelToolCalls;
   if (parallel !== undefined && !(parallel && dialect.omitsDefaults)) {
     if (tools.length > 0 && takes(dialect, 'parallel_tool_calls')) body.parallel_tool_calls = parallel;
-    else if (!parallel || !takes(dialect, 'parallel_tool_calls')) losses.drop('parallel_tool_calls');
+    // Nothing is lost of the default.
+    else if (!parallel) losses.drop('parallel_tool_calls');
   }
   const only = onlyTools(request.toolChoice, dialect);
   if (body.tools && only) {

@@ -15,7 +15,7 @@ const fields: readonly (readonly [
     'what it does not know',
     chat('deepseek-chat', { seed: 1, parallel_tool_calls: true, metadata: { a: 'b' }, tools: [functionTool('f')] }),
     { tools: [functionTool('f')] },
-    ['-seed', '-metadata', '-parallel_tool_calls'],
+    ['-seed', '-metadata'],
   ],
   [
     'sampling',
