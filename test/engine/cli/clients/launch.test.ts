@@ -318,3 +318,28 @@ test('env --for codex writes the models to a file that stays', async (t) => {
   t.regex(out, /^# {3}model_context_window = 90000$/m);
   t.true(JSON.parse(await readFile(file, 'utf8')).models.length > 5);
 });
+
+/** Prints its variables and arguments. */
+const teller = `console.log(JSON.stringify({ env: process.env, args: process.argv.slice(2) }));`;
+
+test('Qwen Code and Kimi Code are launched with the gateway, its key and the routed name', async (t) => {
+  const { run } = await start(t, { qwen: teller, kimi: teller });
+  const told = async (args: readonly string[], env?: Readonly<Record<string, string>>) => {
+    const { code, out, err } = await run(args, env);
+    t.is(code, 0, err);
+    return JSON.parse(out.split('\n').find((line) => line.startsWith('{')) ?? '{}');
+  };
+  const others = { OPENAI_BASE_URL: 'https://other.example/v1', OPENAI_API_KEY: 'a-key-for-others' };
+  const qwen = await told(['qwen', '-p', 'hi'], others);
+  t.regex(qwen.env.OPENAI_BASE_URL, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  t.like(qwen.env, { OPENAI_API_KEY: 'key-of-the-gateway', OPENAI_MODEL: 'junctor' });
+  t.deepEqual(qwen.args, ['--auth-type', 'openai', '-p', 'hi']);
+  t.deepEqual((await told(['qwen', '--auth-type=oauth'])).args, ['--auth-type=oauth']);
+  const kimi = await told(['kimi', '-c']);
+  t.like(kimi.env, {
+    KIMI_MODEL_PROVIDER_TYPE: 'openai',
+    KIMI_MODEL_API_KEY: 'key-of-the-gateway',
+    KIMI_MODEL_NAME: 'junctor',
+  });
+  t.deepEqual(kimi.args, ['-c']);
+});
