@@ -144,6 +144,10 @@ export const loopForbidsThinking = ({ reasoning, turns }: ModelRequest, dialect:
   return turns.slice(spoken + 1).some((turn) => calls(turn) && !isSigned(turn));
 };
 
+/** Whether reasoning that is asked for is left out, since the model would refuse the request with it. */
+export const thinkingIsLifted = (request: ModelRequest, dialect: ChatDialect): boolean =>
+  loopForbidsThinking(request, dialect) || forcedForbidsThinking(request, dialect);
+
 /** Whether the model would refuse to think and to be forced to call a tool. */
 const forcedForbidsThinking = (
   { reasoning, toolChoice }: ModelRequest,

@@ -7,7 +7,7 @@ import { wireUserId } from '../../../engine/model/wire/user-id.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from '../dialect.ts';
 import { writeExtra } from './encode-content.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { encodeReasoning } from './encode-reasoning.ts';
+import { encodeReasoning, thinkingIsLifted } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
 /**
@@ -83,12 +83,12 @@ const plainFields = [
 ] as const satisfies readonly (readonly [ChatField, keyof ModelRequest, Json | undefined])[];
 
 /** What keeps a field from being sent: another member of the request, or reasoning. */
-const excludedBy = (field: ChatField, request: ModelRequest, { excludes }: ChatDialect): string | undefined =>
-  excludes.find(({ beside, left }) => left.includes(field) && isAsked(beside, request))?.beside;
+const excludedBy = (field: ChatField, request: ModelRequest, dialect: ChatDialect): string | undefined =>
+  dialect.excludes.find(({ beside, left }) => left.includes(field) && isAsked(beside, request, dialect))?.beside;
 
-const isAsked = (asked: ChatField | 'reasoning', request: ModelRequest): boolean => {
+const isAsked = (asked: ChatField | 'reasoning', request: ModelRequest, dialect: ChatDialect): boolean => {
   const { reasoning } = request;
-  if (asked === 'reasoning') return reasoning !== undefined && !isOff(reasoning);
+  if (asked === 'reasoning') return reasoning !== undefined && !isOff(reasoning) && !thinkingIsLifted(request, dialect);
   const member = plainFields.find(([field]) => field === asked)?.[1];
   return member !== undefined && request[member] !== undefined;
 };

@@ -240,6 +240,15 @@ for (const [vendor, baseUrl, model, expected, lost] of forced) {
   });
 }
 
+test('where a forced tool lifts the thinking, a temperature may stay', (t) => {
+  const body = chat('anthropic/claude-sonnet-4.5', { tools: [functionTool('f')], ...high, ...sampling });
+  const forcing = sent('openrouter', 'chat', { ...body, tool_choice: 'required' });
+  t.like(forcing.body, { tool_choice: 'required', temperature: 0.5, reasoning: undefined, top_p: undefined });
+  t.deepEqual([...forcing.losses].sort(), ['-top_p', '~reasoning']);
+  const thinking = sent('openrouter', 'chat', body);
+  t.like(thinking.body, { reasoning: { effort: 'high' }, temperature: undefined, top_p: undefined });
+});
+
 test('a forced tool in a stream that thinks, at a host of Qwen', (t) => {
   const place = { baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1' };
   const body = chat('qwen3.8-max', { tools: [functionTool('f')], tool_choice: 'required', stream: true });
