@@ -337,7 +337,9 @@ test('a member of a pool that refuses a field answers by itself, and the others 
       Router: { default: 'both' },
     },
   });
-  for (let asked = 0; asked < 4; asked += 1) t.is((await ask({ temperature: 0.5 })).status, 200);
+  const enough = () => (upstreams[0]?.requests.length ?? 0) > 2 && (upstreams[1]?.requests.length ?? 0) > 0;
+  // Which member is asked is left to chance.
+  for (let asked = 0; asked < 100 && !enough(); asked += 1) t.is((await ask({ temperature: 0.5 })).status, 200);
   const [a, b] = upstreams.map(({ requests }) => bodies(requests, 'temperature'));
   t.deepEqual(a?.slice(0, 2), [0.5, undefined]);
   t.true((a?.length ?? 0) > 2 && a?.slice(2).every((sent) => sent === undefined));
