@@ -15,7 +15,7 @@ const own = import.meta.dirname;
 /** The newest versions have a folder of their own, so that the locked ones stay. */
 const newestFolder = join(root, 'node_modules/.cache/junctor-newest-agents');
 
-/** How long the installation may take: they are half a gigabyte together. */
+/** How long the installation may take: they are two gigabytes together on the disk. */
 const installMs = 600_000;
 /** How long a program may take to say its version. */
 const versionMs = 30_000;
@@ -97,7 +97,7 @@ const install = async (newest: boolean): Promise<string | undefined> => {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     await cp(join(own, 'package.json'), join(folder, 'package.json'));
-    const agents = Object.keys((await manifestIn(own)).dependencies ?? {}).filter((name) => name.startsWith('@'));
+    const agents = Object.keys((await manifestIn(own)).dependencies ?? {}).filter((name) => name !== 'node');
     args = ['install', ...quiet, ...agents.map((name) => `${name}@latest`)];
   }
   const { code, output } = await run('npm', args, { cwd: folder, limitMs: installMs });
@@ -107,10 +107,10 @@ const install = async (newest: boolean): Promise<string | undefined> => {
 /** Starts each of them once; the reason why one doesn't. */
 const tryPrograms = async (commands: string): Promise<string | undefined> => {
   const env = { ...process.env, PATH: `${commands}:${process.env.PATH}` };
-  for (const name of ['claude', 'codex']) {
+  for (const name of ['claude', 'codex', 'opencode', 'copilot', 'qwen']) {
     const { code, output } = await run(join(commands, name), ['--version'], { cwd: root, limitMs: versionMs, env });
     if (code !== 0) return `${name} --version: ${output.trim().slice(-500)}`;
-    console.log(`${name}: ${output.trim().split('\n').at(-1)}`);
+    console.log(`${name}: ${/\d+\.\d+\.\d+/.exec(output)?.[0] ?? output.trim()}`);
   }
   return undefined;
 };
@@ -129,6 +129,6 @@ if (reason === undefined) {
   });
   process.exitCode ??= code ?? 1;
 } else {
-  console.log(`The tests with Codex and Claude Code are left out: the programs can't be installed here.\n${reason}`);
+  console.log(`The tests with the coding agents are left out: the programs can't be installed here.\n${reason}`);
   process.exitCode = brief ? 0 : 1;
 }

@@ -8,6 +8,8 @@ export interface Agent {
   readonly name: string;
   /** Its command, in the folder of installed programs. */
   readonly command: string;
+  /** It is started as users do it, by `junctor run`, which directs it to the gateway; others are told the gateway's address. */
+  readonly isRun?: true;
   readonly scenarios: readonly Scenario[];
   readonly setUp: (place: Place, scenario: Scenario, prompt: string) => Promise<Start>;
 }
@@ -18,8 +20,10 @@ interface Place {
   readonly home: string;
   /** The folder that it works in, empty. */
   readonly work: string;
-  /** The gateway's address. */
+  /** The gateway's address, which leads to the party behind it. */
   readonly gatewayUrl: string;
+  /** The whole name of the party's model, which leads there from the gateway's plain address. */
+  readonly destination: string;
 }
 
 interface Start {
@@ -81,6 +85,19 @@ const findTool = ({ tools }: Seen, name: RegExp): SeenTool | undefined => tools.
 
 /** The last answer of a run: it repeats what the tools said. */
 export const done = ({ results }: Seen): Act => answer({ thinking: thought, text: `DONE ${results.join(' | ')} END` });
+
+/** One call of the tool that runs commands, then two, of which one says nothing, then an answer. */
+export const toolLoop = (tool: RegExp, run: (command: string) => Call['input']) =>
+  ({
+    name: 'a tool loop',
+    script(seen, tag) {
+      if (seen.results.length === 0) return call(seen, [tool, run(`echo one-${tag}`)]);
+      if (seen.results.length === 1) return call(seen, [tool, run(`echo two-${tag}`)], [tool, run('true')]);
+      return done(seen);
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
+    requests: 3,
+  }) satisfies Scenario;
 
 /** Some request of the conversation says this. */
 export const hasText = ({ texts }: Seen, words: string): boolean => texts.some((text) => text.includes(words));

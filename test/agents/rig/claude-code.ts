@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Agent, answer, call, done, hasText, mainTask, type Scenario } from './agent.ts';
+import { type Agent, answer, call, done, hasText, mainTask, type Scenario, toolLoop } from './agent.ts';
 
 const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
 
@@ -13,19 +13,7 @@ const scenarios: readonly Scenario[] = [
     says: (tag) => [new RegExp(`Hello, ${tag}!`)],
     requests: 1,
   },
-  {
-    name: 'a tool loop',
-    script(seen, tag) {
-      if (seen.results.length === 0) return call(seen, [/^Bash$/, echo(`one-${tag}`)]);
-      if (seen.results.length === 1) {
-        // One of the two says nothing.
-        return call(seen, [/^Bash$/, echo(`two-${tag}`)], [/^Bash$/, { command: 'true', description: 'Says nothing' }]);
-      }
-      return done(seen);
-    },
-    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
-    requests: 3,
-  },
+  toolLoop(/^Bash$/, (command) => ({ command, description: 'Runs it' })),
   {
     name: 'a tool of an MCP server',
     mcp: true,

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Agent, answer, call, done, hasText, mainTask, type Scenario } from './agent.ts';
+import { type Agent, answer, call, done, hasText, mainTask, type Scenario, toolLoop } from './agent.ts';
 
 const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
 
@@ -43,19 +43,7 @@ const conversations: readonly Scenario[] = [
     says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*value-of-${tag}`)],
     requests: 3,
   },
-  {
-    name: 'a tool loop',
-    model: names.unknown,
-    script(seen, tag) {
-      if (seen.results.length === 0) return call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }]);
-      if (seen.results.length === 1) {
-        return call(seen, [/exec_command$/, { cmd: `echo two-${tag}` }], [/exec_command$/, { cmd: 'true' }]);
-      }
-      return done(seen);
-    },
-    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
-    requests: 3,
-  },
+  { ...toolLoop(/exec_command$/, (cmd) => ({ cmd })), model: names.unknown },
   {
     name: 'a sub-agent in code mode',
     script(seen, tag) {

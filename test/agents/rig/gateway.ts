@@ -4,24 +4,32 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Party, parties, slugOf } from './parties.ts';
 import { runProgram } from './program.ts';
+import { refusingParties } from './refusing.ts';
+import { list, loose } from './seen.ts';
 import { keyOf } from './world.ts';
 
 /** A gateway as users run it: a process of its own, whose upstreams are reached through this proxy. */
 export interface AgentGateway {
+  /** Its folder. */
+  readonly home: string;
   /** The address that routes every model to this party. */
   readonly urlFor: (party: Party) => string;
+  /** How much this party has taught it. */
+  readonly lessonsOf: (party: Party) => Promise<number>;
   /** Whether it has given a WebSocket handshake for this party this status; waits until its log says so. */
   readonly hasShaken: (party: Party, status: number) => Promise<boolean>;
   readonly stop: () => Promise<void>;
 }
 
-const launcher = resolve(import.meta.dirname, '../../../engine/cli/junctor.js');
+/** The gateway's own command. */
+export const launcher = resolve(import.meta.dirname, '../../../engine/cli/junctor.js');
 
 /** How long it may take until it listens, and how long it may run at all, in milliseconds. */
 const limitMs = 3_600_000;
 
 /** `webSockets`: how many connections it opens. */
 export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<AgentGateway> => {
+  const all = [...parties, ...refusingParties];
   const home = await mkdtemp(join(tmpdir(), 'junctor-agents-'));
   const config = {
     PORT: 0,
@@ -31,16 +39,16 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
     // What a vendor refuses is to be seen as it is, and at once; a broken stream is the agent's to repeat.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000 },
-    Providers: parties.map((party) => ({
+    Providers: all.map((party) => ({
       name: slugOf(party),
       baseUrl: party.baseUrl,
       apiKey: keyOf(party),
       models: [party.model],
     })),
-    transformers: parties.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
+    transformers: all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
   };
   await writeFile(join(home, 'config.json'), JSON.stringify(config));
-  for (const party of parties) {
+  for (const party of all) {
     const folder = join(home, 'presets', slugOf(party));
     await mkdir(folder, { recursive: true });
     const manifest = { Router: { default: `${slugOf(party)},${party.model}` } };
@@ -59,7 +67,14 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
   try {
     const [baseUrl] = await service.says(/http:\/\/127\.0\.0\.1:\d+/);
     return {
+      home,
       urlFor: (party) => `${baseUrl}/preset/${slugOf(party)}`,
+      async lessonsOf(party) {
+        const response = await fetch(`${baseUrl}/api/upstreams`);
+        const { upstreams } = loose(await response.json());
+        const row = list(upstreams).find(({ provider }) => provider === slugOf(party));
+        return list(row?.taught).length;
+      },
       hasShaken: (party, status) => within(5_000, () => hasLogged(home, `/preset/${slugOf(party)}/`, status)),
       stop,
     };

@@ -23,6 +23,11 @@ export interface Party {
   readonly paths: RegExp;
   /** What it refuses in a request; empty if it takes it. */
   readonly refusals: (body: unknown, url: string) => readonly Refusal[];
+  /** What it refuses once, so that the gateway learns it; a second refusal means that it hasn't. */
+  readonly teaches?: (request: {
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly headers: Readonly<Record<string, unknown>>;
+  }) => { readonly status: number; readonly body: unknown } | undefined;
   readonly failure: (status: number, words: string) => { readonly status: number; readonly body: unknown };
   readonly overflow: { readonly status: number; readonly words: string };
   readonly answer: (scripted: Scripted, body: unknown, url: string) => VendorAnswer;
@@ -37,7 +42,7 @@ interface Refusal {
 type Row = Pick<Party, 'baseUrl' | 'model' | 'wire'> & Partial<Pick<Party, 'options'>> & { readonly overflow: string };
 
 /** A simulated vendor reads whatever it is sent, and says what is wrong with it. */
-const fromVendor = <Body>(name: string, vendor: Vendor<Body>, { overflow, ...row }: Row): Party => {
+export const fromVendor = <Body>(name: string, vendor: Vendor<Body>, { overflow, ...row }: Row): Party => {
   const refusals: Party['refusals'] = (body, url) => {
     const words = vendor.complaint(body as Body, url);
     return words === undefined ? [] : [{ status: 400, words }];
@@ -56,7 +61,7 @@ const fromVendor = <Body>(name: string, vendor: Vendor<Body>, { overflow, ...row
   };
 };
 
-const fromHost = (name: string, host: StrictHost): Party => {
+export const fromHost = (name: string, host: StrictHost): Party => {
   const vendor = hostVendor(host);
   const { baseUrl, model, options, overflow, refusesWith = 400, failure } = host;
   type Body = Parameters<typeof vendor.complaint>[0];
@@ -155,3 +160,6 @@ export const formatParties: readonly Party[] = [...vendors, ...hosts.filter(({ n
 
 /** A name that can stand in a path. */
 export const slugOf = ({ name }: Pick<Party, 'name'>): string => name.replaceAll(/[^a-z0-9]+/g, '-');
+
+/** The name of its model that clients may ask for wherever they are. */
+export const destinationOf = (party: Pick<Party, 'name' | 'model'>): string => `${slugOf(party)},${party.model}`;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Agent, answer, mainTask, type Scenario } from './agent.ts';
-import type { AgentGateway } from './gateway.ts';
-import type { Party } from './parties.ts';
+import { type AgentGateway, launcher } from './gateway.ts';
+import { destinationOf, type Party } from './parties.ts';
 import { runProgram } from './program.ts';
 import type { World } from './world.ts';
 
@@ -40,9 +40,16 @@ export const runAgent = async (
       // An agent that goes in a circle ends.
       request > 2 * scenario.requests ? answer({ text: 'ENOUGH' }) : scenario.script(seen, tag, request),
   });
-  const { args, env } = await agent.setUp({ home, work, gatewayUrl: gateway.urlFor(party) }, scenario, mainTask(tag));
+  const { args, env } = await agent.setUp(
+    { home, work, gatewayUrl: gateway.urlFor(party), destination: destinationOf(party) },
+    scenario,
+    mainTask(tag),
+  );
   const { PATH = '' } = process.env;
-  const program = runProgram(join(commands, agent.command), args, {
+  const [command, ...first] = agent.isRun
+    ? [process.execPath, launcher, 'run', agent.command]
+    : [join(commands, agent.command)];
+  const program = runProgram(command, [...first, ...args], {
     cwd: work,
     env: {
       PATH: `${commands}:${PATH}`,
@@ -50,6 +57,7 @@ export const runAgent = async (
       HTTP_PROXY: nowhere,
       HTTPS_PROXY: nowhere,
       NO_PROXY: '127.0.0.1',
+      ...(agent.isRun && { JUNCTOR_HOME: gateway.home }),
       ...env,
     },
     limitMs,
@@ -66,6 +74,11 @@ export const runAgent = async (
   if (handshake) {
     t.true(await gateway.hasShaken(party, handshake), `no handshake got ${handshake}: ${tail(said)}`);
     t.notRegex(said, /falling back/i, 'it leaves the WebSocket connection for HTTP');
+  }
+  if (party.teaches) {
+    t.true(record.refused <= 1, `${record.refused} refused requests: the first one teaches`);
+    t.is((await gateway.lessonsOf(party)) > 0, record.refused > 0, 'what it taught is remembered');
+    t.log(record.refused > 0 ? 'refused once' : 'nothing to refuse');
   }
   t.true(record.requests.length <= scenario.requests, `${record.requests.length} requests`);
 };

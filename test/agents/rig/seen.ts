@@ -22,9 +22,11 @@ export const readSeen = (wire: Wire, body: unknown): Seen => readers[wire](loose
 
 type Loose = Readonly<Record<string, unknown>>;
 
-const loose = (value: unknown): Loose =>
+/** A value as an object; what is none is empty. */
+export const loose = (value: unknown): Loose =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {};
-const list = (value: unknown): readonly Loose[] => (Array.isArray(value) ? value.map(loose) : []);
+/** A value as a list of objects; what is none is empty. */
+export const list = (value: unknown): readonly Loose[] => (Array.isArray(value) ? value.map(loose) : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The text of content: a string, or its parts' texts. */

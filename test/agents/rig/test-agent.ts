@@ -3,12 +3,18 @@ import type { Agent, Scenario } from './agent.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { type AgentGateway, startGateway } from './gateway.ts';
+import { copilot, opencode, qwen } from './others.ts';
 import { formatParties, type Party, parties } from './parties.ts';
+import { refusingParties } from './refusing.ts';
 import { runAgent } from './run-agent.ts';
 import { startWorld, type World } from './world.ts';
 
-/** A few runs that find most of what the whole set finds: each scenario of each agent, each party once. */
+/**
+ * A few runs that find most of what the whole set finds: each scenario of the two agents with several, each party once; each agent at
+ * one host that refuses.
+ */
 const isInBrief = (agent: Agent, scenario: Scenario, party: Party): boolean => {
+  if (party.teaches) return refusingParties.indexOf(party) === agents.indexOf(agent);
   const isOnce = scenario.oncePerFormat === true;
   const scenarios = agent.scenarios.filter(({ oncePerFormat = false }) => oncePerFormat === isOnce);
   const number = scenarios.indexOf(scenario);
@@ -16,11 +22,13 @@ const isInBrief = (agent: Agent, scenario: Scenario, party: Party): boolean => {
   if (isOnce) return number % 2 === 0 && formatParties.indexOf(party) === (number / 2) % formatParties.length;
   const place = parties.indexOf(party);
   return (
-    place % agents.length === agents.indexOf(agent) && Math.floor(place / agents.length) % scenarios.length === number
+    place % versed.length === versed.indexOf(agent) && Math.floor(place / versed.length) % scenarios.length === number
   );
 };
 
-const agents: readonly Agent[] = [claudeCode, codex];
+/** Agents with all kinds of conversations; the others have a tool loop. */
+const versed: readonly Agent[] = [claudeCode, codex];
+const agents: readonly Agent[] = [...versed, opencode, copilot, qwen];
 
 /** Declares the tests of an agent: each of its scenarios against each party. `AGENTS_BRIEF` chooses a few of them. */
 export const testAgent = (agent: Agent): void => {
@@ -40,8 +48,9 @@ export const testAgent = (agent: Agent): void => {
 
   const brief = process.env.AGENTS_BRIEF === '1';
   const queue = turns(2);
-  for (const party of parties) {
-    for (const scenario of agent.scenarios) {
+  const firstTry = agent.scenarios.filter(({ name }) => name === 'a tool loop');
+  for (const party of [...parties, ...refusingParties]) {
+    for (const scenario of party.teaches ? firstTry : agent.scenarios) {
       if (scenario.oncePerFormat && !formatParties.includes(party)) continue;
       if (brief && !isInBrief(agent, scenario, party)) continue;
       test(`${party.name}: ${scenario.name}`, async (t) => {

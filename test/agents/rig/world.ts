@@ -7,7 +7,7 @@ import {
 } from '../../support/upstreams/upstream.ts';
 import type { Scripted } from '../../support/vendors/script.ts';
 import type { Party } from './parties.ts';
-import { readSeen, type Seen } from './seen.ts';
+import { loose, readSeen, type Seen } from './seen.ts';
 
 /** What a script has a vendor do. */
 export type Act =
@@ -27,9 +27,12 @@ interface Case {
 
 /** What came of a case. */
 interface CaseRecord {
+  /** Without those that were refused for what they teach. */
   readonly requests: readonly Seen[];
   /** What the vendor refused, and what it misses; empty if all is well. */
   readonly complaints: readonly string[];
+  /** How many were refused so. */
+  readonly refused: number;
 }
 
 /** All vendors and hosts, behind one proxy on a loopback port. */
@@ -45,6 +48,7 @@ export interface World {
 interface Open extends Case {
   readonly requests: Seen[];
   readonly complaints: string[];
+  refused: number;
 }
 
 /** The key that the gateway has for a party. */
@@ -71,6 +75,11 @@ export const startWorld = async (): Promise<World> => {
     }
     if (!Object.values(headers).some((value) => String(value).includes(keyOf(party)))) complaints.push('no valid key');
     const seen = readSeen(party.wire, body);
+    const refusal = party.teaches?.({ body: loose(body), headers });
+    if (refusal) {
+      one.refused += 1;
+      return jsonAnswer(refusal.body, refusal.status);
+    }
     requests.push(seen);
     const [first, ...more] = party.refusals(body, path);
     if (first) {
@@ -84,7 +93,7 @@ export const startWorld = async (): Promise<World> => {
     proxyUrl: upstream.url,
     strays,
     open(one) {
-      const opened = { ...one, requests: [], complaints: [] };
+      const opened = { ...one, requests: [], complaints: [], refused: 0 };
       cases.push(opened);
       return opened;
     },

