@@ -10,6 +10,7 @@ import type { ClientWire } from '../model/wire/client-wires.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../observe/log/mask-text.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
+import { type Observer, Observers, type Watcher } from '../observe/observer.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import { type Gateway, secretsOf } from '../routing/gateway.ts';
@@ -67,15 +68,18 @@ const showStages = (steps: NotedRequest['steps'], { config }: Gateway) => {
   }));
 };
 
-const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) =>
-  of(exchangeFor(question)).pipe(
+const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) => {
+  /** Of stages that were left out. */
+  const failures: FaultError[] = [];
+  const watch: Watcher = { stageFailed: (fault, cause) => failures.push(new FaultError(fault, { cause })) };
+  return of(exchangeFor(question, new Observers([watch]))).pipe(
     prepare(noted.gateway),
     mergeMap((ready) => {
       const steps = question.stages ? [...noted.steps] : undefined;
       return growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
         map((prefix) =>
           showReferencesIn(gateway.config.referred, {
-            ...show(question, ready, prefix ?? null, gateway),
+            ...show(question, ready, prefix ?? null, gateway, failures),
             ...(steps && { stages: showStages(steps, gateway) }),
           }),
         ),
@@ -87,6 +91,7 @@ const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway)
       throw new FaultError(showReferencesInFault(gateway.config.referred, fault), { cause });
     }),
   );
+};
 
 /** A failed stage's fault with its cause and its place, which only the administrator sees. The cause goes to the log, too. */
 const withCause = ({ fault, cause }: FaultError, { config, log }: Gateway): FaultError => {
@@ -118,7 +123,7 @@ const usual: Readonly<Record<ClientWire, Usual>> = {
   responses: { path: '/v1/responses', question: (text) => ({ input: text }) },
 };
 
-const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchange =>
+const exchangeFor = ({ client, body, headers, origin, atMs }: Question, observer?: Observer): Exchange =>
   new Exchange({
     incoming: {
       id: 'explain',
@@ -131,6 +136,7 @@ const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchang
     },
     client,
     preset: origin?.preset,
+    ...(observer && { observer }),
   });
 
 /** The facts by which the request was routed. */
@@ -160,7 +166,13 @@ const leftOut = (ready: Ready): readonly string[] =>
       )
     : [];
 
-const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, gateway: Gateway) => {
+const show = (
+  question: Question,
+  ready: Ready,
+  prefix: GrowingPrefix | null,
+  gateway: Gateway,
+  failures: readonly FaultError[],
+) => {
   const { client, progress, request, resolution, plan, passThrough, context, call, summarizes, holding } = ready;
   const facts = factsFor(question, ready, gateway);
   const { config, planFor, pools } = gateway;
@@ -212,6 +224,6 @@ const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, ga
     }),
     rules: rulesFor(facts, ready, gateway),
     conditions: conditionsFor(facts, ready, gateway),
-    warnings: [...warnings, ...leftOut(ready)],
+    warnings: [...warnings, ...leftOut(ready), ...failures.map((failure) => withCause(failure, gateway).message)],
   };
 };

@@ -70,8 +70,11 @@ export const orUnchanged =
 export type Report = (failure: FaultError) => Fault;
 
 interface AnswerOfStage {
-  /** Runs the stage. A failure is reported, and its fault is the stage's last event. */
-  readonly run: (report: Report) => Observable<Batch>;
+  /**
+   * Runs the stage. A failure is reported, and its fault is the stage's last event. `leave` goes on without the stage, if it isn't needed
+   * yet; returns whether it does.
+   */
+  readonly run: (report: Report, leave: () => boolean) => Observable<Batch>;
   /** Reports a failure that ends the answer. */
   readonly report: Report;
   /** The answer without the stage; `undefined`: the stage is needed by now. */
@@ -92,23 +95,28 @@ export const orWithout = (
     let failure: FaultError | undefined;
     const running = new Subscription();
     subscriber.add(running);
-    /** Goes on without the stage after its failure, if it hasn't given any events. */
-    const goesOn = (failed: FaultError): boolean => {
-      const without = isGiven || !isFailure(failed) ? undefined : rest();
-      if (!without) {
-        report(failed);
-        return false;
-      }
+    /** Goes on without the stage, if it hasn't given any events. */
+    const leave = (failed?: FaultError): boolean => {
+      const without = isGiven || running.closed ? undefined : rest();
+      if (!without) return false;
       running.unsubscribe();
-      leaveOut(answered, stage, failed, since);
+      if (failed) leaveOut(answered, stage, failed, since);
       subscriber.add(without.subscribe(subscriber));
       return true;
     };
+    const goesOn = (failed: FaultError): boolean => {
+      const isLeft = isFailure(failed) && leave(failed);
+      if (!isLeft) report(failed);
+      return isLeft;
+    };
     running.add(
-      run((failed) => {
-        failure = failed;
-        return failed.fault;
-      }).subscribe({
+      run(
+        (failed) => {
+          failure = failed;
+          return failed.fault;
+        },
+        () => leave(),
+      ).subscribe({
         next(batch) {
           if (running.closed) return;
           const failed = failure;
@@ -135,7 +143,10 @@ const maxHeldBytes = 4 << 20;
 /** What an event takes beside its content; a rule of thumb. */
 const bytesPerEvent = 64;
 
-/** Runs an event half; if it fails before it has given any events, the answer goes on as the half got it. */
+/**
+ * Runs an event half; if it fails before it has given any events, or the request half has failed before the answer began, the answer goes on
+ * as the half got it.
+ */
 export const orInput =
   (
     answered: Answered,
@@ -148,7 +159,11 @@ export const orInput =
       subscriber.add(() => held.close());
       subscriber.add(
         orWithout(answered, stage, {
-          run: (failed) => run(failed)(held.input),
+          run(failed, leave) {
+            // Within the stages that are around the call, the request half runs when the answer is subscribed to.
+            held.begun = () => isLeftOut(answered, stage) && leave();
+            return run(failed)(held.input);
+          },
           report,
           rest: () => held.rest,
           given: () => held.release(),
@@ -168,6 +183,8 @@ class HeldInput {
   #held: Batch[] = [];
   #bytes = 0;
   #isOpen = false;
+  /** Called once when the input begins or ends; returns whether the stage is left by that. */
+  begun: (() => boolean) | undefined;
   /** The beginning isn't needed for what may take the stage's place. */
   #isReleased = false;
   #wasRead = false;
@@ -213,12 +230,24 @@ class HeldInput {
       this.#source.subscribe({
         next: (batch) => {
           this.#hold(batch);
-          this.#out.next(batch);
+          if (!this.#begins()) this.#out.next(batch);
         },
-        error: (error: unknown) => this.#out.error(error),
-        complete: () => this.#out.complete(),
+        error: (error: unknown) => {
+          this.#begins();
+          this.#out.error(error);
+        },
+        complete: () => {
+          this.#begins();
+          this.#out.complete();
+        },
       }),
     );
+  }
+
+  #begins(): boolean {
+    const { begun } = this;
+    this.begun = undefined;
+    return begun?.() ?? false;
   }
 
   /** The stage has given something. */

@@ -100,6 +100,23 @@ test('explain shows the members of a pool, and which one would be passed over; m
   t.regex((await ask(['models'], { env })).out, /^both +both \(pool\) +← default$/m);
 });
 
+test('explain shows which stages a request is left without, and by which fact', async (t) => {
+  const { ask } = await commandRig(t, {
+    ...config,
+    transformers: [
+      { name: 'tooluse', when: { tools: 'mcp__*' } },
+      { name: 'cachepoints', when: { client: 'messages' } },
+    ],
+  });
+  const { out, code, err } = await ask(['explain', '--model', 'p,small'], { env });
+  t.is(code, 0, err);
+  t.regex(
+    out,
+    /^stage +tooluse \(transformers\[0\]\) is left out: its condition doesn't hold: not \(a tool is mcp__\*\)$/m,
+  );
+  t.regex(out, /^stage +cachepoints \(transformers\[1\]\) runs: client is messages$/m);
+});
+
 test('explain without a service knows what refusals have taught it, and leaves the file as it is', async (t) => {
   const { home, ask } = await commandRig(t, config);
   const [p] = configOf(config, env).providers;

@@ -12,6 +12,10 @@ import { askBy, ways } from '../../../support/ways.ts';
 const api = `import { answer, fail, machine, passOver, rx, transformer, whole } from 'junctor/transformer';\n`;
 const text = `{ type: 'text', text: 'from the stage' }`;
 
+/** A request half that fails, and an events half that leaves its mark. */
+const both = `transformer({ name: 's', request() { throw new Error('secret'); },
+    events: () => machine({ initial: () => ({}), step(state, event, out) { out.push(event.type === 'text-delta' ? { ...event, text: 'from the stage' } : event); } }) })`;
+
 /** Stages that fail before they have given anything, in each form, each half and each way to fail. */
 const failing: Readonly<Record<string, string>> = {
   'function-throws': `transformer({ name: 's', request() { throw new Error('secret'); } })`,
@@ -38,8 +42,8 @@ const failing: Readonly<Record<string, string>> = {
   'events-unread': `transformer({ name: 's', operators: () => ({ events: () => rx.timer(5).pipe(rx.map(() => { throw new Error('secret'); })) }) })`,
   'events-later': `transformer({ name: 's', operators: () => ({ events: (source) => rx.timer(5).pipe(rx.mergeMap(() => source), rx.toArray(), rx.map(() => { throw new Error('secret'); })) }) })`,
   'events-odd': `transformer({ name: 's', operators: () => ({ events: rx.map(() => 'text') }) })`,
-  'both-halves': `transformer({ name: 's', request() { throw new Error('secret'); },
-    events: () => machine({ initial: () => ({}), step(state, event, out) { out.push(event.type === 'text-delta' ? { ...event, text: 'from the stage' } : event); } }) })`,
+  'both-halves': both,
+  'both-halves-wrapped': both,
   'around-throws': `transformer({ name: 's', around() { throw new Error('secret'); } })`,
   'around-rejects': `transformer({ name: 's', around: async () => { throw new Error('secret'); } })`,
   'around-hangs': `transformer({ name: 's', around: () => rx.NEVER })`,
@@ -75,6 +79,13 @@ const ending: Readonly<Record<string, readonly [source: string, message: RegExp]
   ],
 };
 
+/** An answer of 5 MiB. */
+const longPieces = Array.from({ length: 80 }, () => 'x'.repeat(65_536));
+
+const endless = function* (): Iterable<string | number> {
+  for (;;) yield* [...chatStream(['one '], 5)].slice(0, 2);
+};
+
 const moduleOf = (source: string): string =>
   api + (source.includes('export default') ? source : `export default ${source};`);
 
@@ -87,11 +98,14 @@ test.before(async () => {
     if (asked.model === 'failing')
       return { status: 400, headers: { 'content-type': 'application/json' }, pieces: ['{"error":{"message":"no"}}'] };
     if (asked.model === 'silent') return 'never';
+    if (asked.messages.at(-1).content === 'long') return sseAnswer(chatStream(longPieces, 0));
+    if (asked.model === 'own') return sseAnswer(endless());
     return asked.stream ? sseAnswer(chatStream(['one ', 'two ', 'three'], 1)) : jsonAnswer(chatReply('one two three'));
   });
   const sources: Readonly<Record<string, string>> = {
     ...failing,
     ...Object.fromEntries(Object.entries(ending).map(([name, [source]]) => [name, source])),
+    'wraps-both': `transformer({ name: 'wraps', around: (request, next) => next(request) })`,
     fails: `transformer({ name: 's', request() { throw new Error('secret'); } })`,
     marks: `transformer({ name: 'marks', request: (request) => ({ ...request, system: [...request.system, { type: 'text', text: 'marked' }] }) })`,
     waits: `transformer({ name: 's', async around(request, next, context) {
@@ -99,6 +113,8 @@ test.before(async () => {
       await context.ask('p,silent', 'a question', { limitMs: 600_000 }).catch(({ message }) => { globalThis.waitsHeard = message; });
       return next(request);
     } })`,
+    gathers: `transformer({ name: 's', operators: () => ({ events: (source) => source.pipe(rx.toArray(), rx.map(() => { throw new Error('secret'); })) }) })`,
+    own: `transformer({ name: 's', operators: () => ({ events: (source) => source.pipe(rx.take(1), rx.mergeMap(() => answer('my own'))) }) })`,
     holds: `transformer({ name: 's', operators: () => ({ events: (source) => rx.concat(source.pipe(rx.ignoreElements()), rx.NEVER) }) })`,
   };
   gateway = await startGateway(
@@ -107,7 +123,7 @@ test.before(async () => {
       Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m', ...Object.keys(sources)] }],
       transformers: Object.keys(sources).map((name) => ({
         path: `${name}.mjs`,
-        ...(name !== 'marks' && { models: [name] }),
+        ...(name !== 'marks' && { models: [name === 'wraps-both' ? 'both-halves-wrapped' : name] }),
         ...(name !== 'fails' && { onError: 'continue' }),
         timeoutMs: name === 'holds' ? 600_000 : /hang|waits/.test(name) ? 40 : 20_000,
         ask: ['p,failing', 'p,silent'],
@@ -193,6 +209,35 @@ test('the history and the log name the stage that was left out, and nothing of w
       said,
     );
   }
+});
+
+test('an answer that is too long to hold fails with the stage; a shorter one goes on', async (t) => {
+  const [long, short] = await Promise.all([
+    askBy(t, gateway.baseUrl, 'chat streamed', { model: 'p,gathers', text: 'long' }),
+    askBy(t, gateway.baseUrl, 'chat streamed', { model: 'p,gathers' }),
+  ]);
+  t.regex(long.raw.slice(0, 1_000), /Transformer "s" failed on the answer/);
+  t.is(short.said, 'one two three');
+});
+
+test('a stage that gives its own answer and leaves its input ends the call', async (t) => {
+  const { said } = await askBy(t, gateway.baseUrl, 'chat streamed', { model: 'p,own' });
+  t.is(said, 'my own');
+  await upstream.requests.findLast(({ body }) => Object(body).model === 'own')?.closed;
+});
+
+test('explain has a warning with the cause and its place', async (t) => {
+  const body = { model: 'p,function-throws', messages: [{ role: 'user', content: 'x' }] };
+  const answer = await request(`${gateway.baseUrl}/api/explain`, {
+    method: 'POST',
+    body: JSON.stringify({ client: 'chat', body }),
+  });
+  const { warnings, losses } = Object(await answer.body.json());
+  t.regex(
+    warnings.join(),
+    /"s" failed on the request\. It was left out.*: Error: secret \(.*function-throws\.mjs:2:\d+\)/,
+  );
+  t.like(losses[0], { path: entryOf('function-throws'), outcome: 'dropped', step: 's' });
 });
 
 test('a question of a stage that is left out ends, and its signal aborts', async (t) => {

@@ -16,7 +16,7 @@ export const EntryHead = ({
   readonly at: number;
   readonly known: Transformer | undefined;
 }) => {
-  const { name, path: file, provider, models, options = {} } = entry;
+  const { name, path: file, provider, models, when, onError, options = {} } = entry;
   const given = Object.keys(options).length;
   return (
     <>
@@ -28,6 +28,8 @@ export const EntryHead = ({
         {known?.state === 'stale' && <Lamp tone="bad">change not loaded</Lamp>}
         {known?.kind === 'custom' && known.state === 'loaded' && <Lamp tone="ok">loaded</Lamp>}
         {known && known.kind !== 'format' && <Halves halves={known.halves} />}
+        {when !== undefined && <Badge>with a condition</Badge>}
+        {onError === 'continue' && <Badge>may be left out</Badge>}
         {given > 0 && <Badge>{counted(given, 'option')}</Badge>}
         <Badge tone={known?.kind === 'format' ? 'accent' : 'plain'}>
           {known ? kinds[known.kind] : file === undefined ? 'unknown' : kinds.custom}
