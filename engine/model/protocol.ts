@@ -201,7 +201,7 @@ export interface UpstreamProtocol {
    */
   readonly usageIn?: (body: JsonObject) => Usage | undefined;
   /** How to recognize nearly all whole replies, which saves passed-through ones their decoding. Absent: all are decoded. */
-  readonly plainReply?: PlainReply;
+  readonly plainReply?: PlainReply | PlainReader;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */
@@ -221,6 +221,9 @@ export interface PlainReply {
   /** Matches in every reply that holds reasoning, or a call that may. */
   readonly reasoning: RegExp;
 }
+
+/** Reads what `usageIn` needs of a whole reply of the usual form; `undefined` for any other, and, if it `mayReason`, for one with reasoning. */
+export type PlainReader = (bytes: Buffer, mayReason: boolean) => JsonObject | undefined;
 
 /** Headers of a request or reply, by lower-case name. */
 export type Headers = Readonly<Record<string, string>>;

@@ -25,7 +25,7 @@ import {
 import { readJsonInPieces } from '../model/json/long-texts.ts';
 import { membersFrom } from '../model/json/members.ts';
 import { chain, runWhole } from '../model/machine.ts';
-import type { PlainReply, UpstreamProtocol } from '../model/protocol.ts';
+import type { PlainReader, PlainReply, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/wire/sse.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
@@ -93,8 +93,13 @@ export const maxReadBytes = 4 * 1024 * 1024;
 const maxEndBytes = 4 * 1024;
 const finishBytes = 256;
 
-/** The end of a whole reply of the usual form, which has its usage; `undefined` for any other reply, and for one with reasoning. */
-export const plainEnd = (bytes: Buffer, plain: PlainReply, mayReason: boolean): JsonObject | undefined => {
+/** What tells the usage of a whole reply of the usual form, mostly its end; `undefined` for any other reply, and for one with reasoning. */
+export const plainEnd = (
+  bytes: Buffer,
+  plain: PlainReply | PlainReader,
+  mayReason: boolean,
+): JsonObject | undefined => {
+  if (typeof plain === 'function') return plain(bytes, mayReason);
   if (bytes.find((byte) => !isJsonSpace(byte)) !== openBrace) return undefined;
   const text = bytes.toString('latin1');
   const from = text.search(plain.end);

@@ -8,6 +8,7 @@ import { responsesSummary } from './compact.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream, usageIn } from './decode-reply/decode-stream.ts';
+import { plainReply } from './decode-reply/plain-reply.ts';
 import { decodeRequest, ownWireField } from './decode-request/decode-request.ts';
 import { callIdForm, type ResponsesServer, responsesTraits } from './dialect.ts';
 import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
@@ -88,6 +89,7 @@ const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
   decodeFault,
   contentMarker: 'response.',
   usageIn,
+  plainReply,
   // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 });

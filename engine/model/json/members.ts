@@ -15,11 +15,14 @@ import {
 } from './json.ts';
 
 /** One member of an object in JSON bytes, by offsets. */
-export interface JsonMember {
+export interface JsonMember extends JsonSpan {
   readonly name: string;
   /** Where its name begins, with the quote. */
   readonly at: number;
-  /** Where its value begins, and the offset after it. */
+}
+
+/** Where a value begins in JSON bytes, and the offset after it. */
+export interface JsonSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -57,8 +60,28 @@ export const memberSpans = (bytes: Buffer): readonly JsonMember[] | undefined =>
   return undefined;
 };
 
-/** The bytes of a member's value. */
-export const memberBytes = (bytes: Buffer, { from, to }: JsonMember): Buffer => bytes.subarray(from, to);
+/** The items of an array in JSON bytes, as `memberSpans`. */
+export const itemSpans = (bytes: Buffer): readonly JsonSpan[] | undefined => {
+  const json = new JsonBytes(bytes);
+  const items: JsonSpan[] = [];
+  const isEnd = (at: number): boolean => bytes[at] === closeBracket && json.skipSpace(at + 1) === bytes.length;
+  let at = json.skipSpace(0);
+  if (bytes[at] !== openBracket) return undefined;
+  at = json.skipSpace(at + 1);
+  if (isEnd(at)) return items;
+  while (at < bytes.length) {
+    const to = valueEndIn(bytes, json, at);
+    if (to <= at || items.push({ from: at, to }) > maxMembers) return undefined;
+    at = json.skipSpace(to);
+    if (isEnd(at)) return items;
+    if (bytes[at] !== comma) return undefined;
+    at = json.skipSpace(at + 1);
+  }
+  return undefined;
+};
+
+/** The bytes of a member's value, or of an item. */
+export const memberBytes = (bytes: Buffer, { from, to }: JsonSpan): Buffer => bytes.subarray(from, to);
 
 /** The last member of this name, as parsers have it. */
 export const memberNamed = (members: readonly JsonMember[], name: string): JsonMember | undefined =>

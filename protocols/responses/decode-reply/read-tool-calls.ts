@@ -6,7 +6,7 @@ import { namespacedTool } from '../tool-names.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import { ReplyCall, type StreamEvent } from './schema-reply.ts';
 
-const callReader = lenientReader(ReplyCall);
+export const callReader = lenientReader(ReplyCall);
 
 /** Reads a `function_call` or `custom_tool_call`; the latter's text is wrapped as `{"input":"…"}`. */
 export class CallReader implements ItemReader {
