@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { answeredSubprotocol } from '../access/subprotocol.ts';
 import type { MessageEvents, MessageStream } from '../stream.ts';
 
 /**
@@ -44,7 +45,10 @@ export class NodeSockets {
   readonly #server: WebSocketServer;
 
   constructor(maxPayload: number) {
-    this.#server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload });
+    this.#server = new WebSocketServer({
+      ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload },
+      handleProtocols: (_, { headers }) => answeredSubprotocol(headers['sec-websocket-protocol']),
+    });
   }
 
   /** `head`: what the client has sent after the handshake. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { handshakeHeaders } from '../access/subprotocol.ts';
 import type { HeaderList } from '../endpoint.ts';
 import { isAscii } from '../headers.ts';
 import type { BodyConsumer, HttpStream, StreamWriter } from '../stream.ts';
@@ -42,7 +43,8 @@ export class NodeStream implements HttpStream {
     this.method = method;
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? '' : url.slice(mark + 1);
-    this.headers = rawHeaders.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+    const headers = rawHeaders.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+    this.headers = upgrade ? handshakeHeaders(headers) : headers;
     this.remoteAddress = remoteAddress;
     this.#request = request;
     this.#response = response;

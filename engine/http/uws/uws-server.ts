@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { answeredSubprotocol, handshakeHeaders } from '../access/subprotocol.ts';
 import { addressText, headerValue, isAscii } from '../headers.ts';
 import type {
   BodyConsumer,
@@ -81,16 +82,17 @@ class UwsStream implements HttpStream {
     this.path = req.getUrl();
     // Undefined without a question mark, contrary to the type declarations.
     this.query = req.getQuery() ?? '';
-    this.headers = headers;
+    this.headers = context ? handshakeHeaders(headers) : headers;
     this.remoteAddress = addressOf(res);
     this.#res = res;
-    this.upgrade = context && ((open) => this.#upgrade(open, context));
+    const offered = context && headerValue(headers, 'sec-websocket-protocol');
+    this.upgrade = context && ((open) => this.#upgrade(open, answeredSubprotocol(offered), context));
   }
 
-  #upgrade(open: (socket: MessageStream) => MessageEvents, context: UwsContext): void {
-    // No protocol and no extension: answers are small, and compressing each message costs memory per connection.
+  #upgrade(open: (socket: MessageStream) => MessageEvents, subprotocol: string, context: UwsContext): void {
+    // No extension: answers are small, and compressing each message costs memory per connection.
     const key = headerValue(this.headers, 'sec-websocket-key') ?? '';
-    this.#res.cork(() => this.#res.upgrade(socketData(open), key, '', '', context));
+    this.#res.cork(() => this.#res.upgrade(socketData(open), key, subprotocol, '', context));
   }
 
   proxiedAddress(): string {

@@ -23,13 +23,14 @@ export interface SocketClient {
 
 const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Opens a connection at a path of a gateway (`http://…`). The test's end closes it. */
+/** Opens a connection at a path of a gateway (`http://…`). `offers`: subprotocols. The test's end closes it. */
 export const openSocket = async (
   t: Pick<ExecutionContext, 'teardown'>,
   url: string,
   headers: Readonly<Record<string, string>> = {},
+  offers: string[] = [],
 ): Promise<SocketClient> => {
-  const socket = new WebSocket(url.replace('http:', 'ws:'), { headers });
+  const socket = new WebSocket(url.replace('http:', 'ws:'), offers, { headers });
   t.teardown(() => socket.terminate());
   const texts: string[] = [];
   let taken = 0;

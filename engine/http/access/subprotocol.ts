@@ -1,0 +1,50 @@
+import type { HeaderList } from '../endpoint.ts';
+import { headerValue } from '../headers.ts';
+import { carriesKey } from './access.ts';
+
+/**
+ * What precedes a key among the subprotocols that a page offers: a page can't set headers of a handshake. Source: OpenAI's
+ * documentation, "Realtime API with WebSockets", connection from a browser.
+ */
+const keyPrefix = 'openai-insecure-api-key.';
+
+/** The subprotocol that the vendor's clients offer beside it, and expect. */
+const usual = 'realtime';
+
+const offersIn = (value: string): readonly string[] =>
+  value
+    .split(',')
+    .map((offer) => offer.trim())
+    .filter((offer) => offer !== '');
+
+const isKey = (offer: string): boolean => offer.startsWith(keyPrefix);
+
+/**
+ * The headers of a handshake as a client sends them that can set headers: the key that a page offers as a subprotocol is its bearer token.
+ * Without an `Origin`, no page has sent it. Whoever offers a key, no header but that holds it.
+ */
+export const handshakeHeaders = (headers: HeaderList): HeaderList => {
+  const offered = headerValue(headers, 'sec-websocket-protocol');
+  if (!offered?.includes(keyPrefix)) return headers;
+  const offers = offersIn(offered);
+  const key = offers.find(isKey)?.slice(keyPrefix.length);
+  const others = offers.filter((offer) => !isKey(offer)).join(', ');
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    if (name !== 'sec-websocket-protocol') kept.push(name, headers[at + 1] ?? '');
+  }
+  if (others !== '') kept.push('sec-websocket-protocol', others);
+  const isPages = headerValue(headers, 'origin') !== undefined && !carriesKey(headers);
+  if (key && isPages) kept.push('authorization', `Bearer ${key}`);
+  return kept;
+};
+
+/**
+ * The subprotocol to answer with; empty: none is offered. A browser ends a connection whose answer names none of those that its page
+ * offers. Source: RFC 6455, section 4.2.2; WebSockets standard, "establish a WebSocket connection".
+ */
+export const answeredSubprotocol = (offered: string | undefined): string => {
+  const offers = offersIn(offered ?? '');
+  return offers.find((offer) => offer === usual) ?? offers.find((offer) => !isKey(offer)) ?? offers[0] ?? '';
+};
