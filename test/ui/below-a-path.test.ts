@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
+import { openSocket } from '../support/faults/socket-client.ts';
 import { startGateway } from '../support/gateway.ts';
 import { hasBrowser, startBrowser } from '../support/processes/browser.ts';
+
+const page = readFileSync(new URL('../../docs/running.md', import.meta.url), 'utf8');
+/** What the page has a proxy state: the header, and its value. */
+const [, header = '', prefix = ''] = /proxy_set_header (\S+) (\/gateway);/.exec(page) ?? [];
 
 /** A proxy that serves a gateway below `/gateway`, whose path it removes or only states. Returns its URL. */
 const startProxy = async (t: ExecutionContext, target: string, removes: boolean): Promise<string> => {
@@ -11,7 +17,7 @@ const startProxy = async (t: ExecutionContext, target: string, removes: boolean)
       reply.writeHead(404).end();
       return;
     }
-    const headers = removes ? asked.headers : { ...asked.headers, 'x-forwarded-prefix': '/gateway' };
+    const headers = removes ? asked.headers : { ...asked.headers, [header]: prefix };
     const forwarded = request(
       target + (removes ? path.slice('/gateway'.length) : path),
       { method: asked.method ?? 'GET', headers, agent: false },
@@ -59,11 +65,13 @@ test('a listed proxy may leave its path in; what others say of one does not coun
   const headers = { 'x-api-key': 'k' };
   t.is((await fetch(`${url}/gateway/health`, { headers })).status, 200);
   t.is((await fetch(`${url}/gateway/api/service`, { headers })).status, 200);
+  const socket = await openSocket(t, `${gateway.baseUrl}/gateway/v1/responses`, { ...headers, [header]: prefix });
+  t.is(socket.socket.readyState, 1);
   const slash = await fetch(`${url}/gateway/ui/`, { redirect: 'manual' });
   t.is(new URL(slash.headers.get('location') ?? '', slash.url).pathname, '/gateway/ui');
 
   const open = await startGateway({ Providers: [], APIKEY: 'k' });
   t.teardown(open.stop);
-  const given = { ...headers, 'x-forwarded-prefix': '/gateway' };
+  const given = { ...headers, [header]: prefix };
   t.is((await fetch(`${open.baseUrl}/gateway/health`, { headers: given })).status, 404);
 });
