@@ -22,7 +22,7 @@ export interface JsonMember extends JsonSpan {
 }
 
 /** Where a value begins in JSON bytes, and the offset after it. */
-export interface JsonSpan {
+interface JsonSpan {
   readonly from: number;
   readonly to: number;
 }
