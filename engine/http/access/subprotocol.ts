@@ -3,10 +3,10 @@ import { headerValue } from '../headers.ts';
 import { carriesKey } from './access.ts';
 
 /**
- * What precedes a key among the subprotocols that a page offers: a page can't set headers of a handshake. Source: OpenAI's
- * documentation, "Realtime API with WebSockets", connection from a browser.
+ * What precedes a key among the subprotocols that a page offers, after the vendor's name (`openai-insecure-api-key.KEY`): a page can't
+ * set headers of a handshake. Source: OpenAI's documentation, "Realtime API with WebSockets", connection from a browser.
  */
-const keyPrefix = 'openai-insecure-api-key.';
+const keyMark = '-insecure-api-key.';
 
 /** The subprotocol that the vendor's clients offer beside it, and expect. */
 const usual = 'realtime';
@@ -17,7 +17,7 @@ const offersIn = (value: string): readonly string[] =>
     .map((offer) => offer.trim())
     .filter((offer) => offer !== '');
 
-const isKey = (offer: string): boolean => offer.startsWith(keyPrefix);
+const isKey = (offer: string): boolean => offer.includes(keyMark);
 
 /**
  * The headers of a handshake as a client sends them that can set headers: the key that a page offers as a subprotocol is its bearer token.
@@ -25,9 +25,10 @@ const isKey = (offer: string): boolean => offer.startsWith(keyPrefix);
  */
 export const handshakeHeaders = (headers: HeaderList): HeaderList => {
   const offered = headerValue(headers, 'sec-websocket-protocol');
-  if (!offered?.includes(keyPrefix)) return headers;
+  if (!offered?.includes(keyMark)) return headers;
   const offers = offersIn(offered);
-  const key = offers.find(isKey)?.slice(keyPrefix.length);
+  const keyOffer = offers.find(isKey) ?? '';
+  const key = keyOffer.slice(keyOffer.indexOf(keyMark) + keyMark.length);
   const others = offers.filter((offer) => !isKey(offer)).join(', ');
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {

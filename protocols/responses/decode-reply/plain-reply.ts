@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import {
   itemSpans,
