@@ -66,7 +66,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       /(?:range|in|within|from)[^\d([-]{0,16}[([]?(-?\d{1,9}(?:\.\d{1,9})?)(?:, ?| to | ?- ?)(-?\d{1,9}(?:\.\d{1,9})?)/i,
     ),
     foreign(
-      /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
+      /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is| length)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
     ),
     foreign(/(?:greater than or equal to|at least|>=) (-?\d{1,9}(?:\.\d{1,9})?)/i),
     foreign(/\brequired\b|\bmissing\b|must be (?:provided|specified|set|present)/i),
@@ -74,17 +74,18 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\w-beta\b|beta (?:flag|header|feature)/i),
     foreign(/\b(?:use|replaced (?:by|with)|in favor of) (?:the )?[`'"]?(\w{3,40})\b/gi),
     foreign(
-      /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected|enabled|expose)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i,
+      /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected|enabled|expose)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|only (?:be|allowed)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high|long)|mutually exclusive|no longer|out of range/i,
     ),
     foreign(
       /\bboth\b|together|mutually exclusive|only one|one of (?:them|these)|simultaneous|at the same time|combin|either/i,
     ),
     foreign(
-      /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:must|should) be (?=["'`[(])/i,
+      /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:(?:must|should) be|expected) (?=["'`[(])/i,
     ),
     foreign(/did you mean/i),
-    foreign(/\b(?:thinking|reasoning)[ _](?:level|effort|setting|value|config(?:uration)?)s?\b/gi),
-    foreign(/\bsupport (?:thinking|reasoning)\b(?!\.)/gi),
+    foreign(/\bsupport (?:thinking|reasoning)(?=$|[,;)"'\n]|\.(?:\s|$))/gi),
+    foreign(/unsupported|unrecogni|unknown|extra|not (?:support|permit|allow)/i),
+    foreign(/extraneous key \[(\w{1,60})\]/i),
     foreign(/\bpenalty (?=is not)/gi),
     foreign(/\b(?:arguments|parameters|fields|keys|properties|inputs|members|options)\b|\w\(s\)/i),
     foreign(/;\s|\n(?!\s)/),

@@ -94,10 +94,9 @@ const renameIn = (text: string, { body }: TaughtCall): Lesson | undefined => {
   return undefined;
 };
 
-/** How hosts name fields in prose, and their names. */
+/** What hosts say in place of a field's name. */
 const prose: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:thinking|reasoning)[ _](?:level|effort|setting|value|config(?:uration)?)s?\b/gi, '`reasoning_effort`'],
-  [/\bsupport (?:thinking|reasoning)\b(?!\.)/gi, 'support `reasoning_effort`'],
+  [/\bsupport (?:thinking|reasoning)(?=$|[,;)"'\n]|\.(?:\s|$))/gi, 'support `reasoning_effort`'],
   [/\bpenalty (?=is not)/gi, 'parameters `presence_penalty`, `frequency_penalty` '],
 ];
 
@@ -105,7 +104,7 @@ const inNames = (text: string): string => prose.reduce((plain, [words, name]) =>
 
 /** Words of a refusal of a field, or of its value. */
 const refuses =
-  /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected|enabled|expose)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high)|mutually exclusive|no longer|out of range/i;
+  /unsupported|\bnot\b.{0,24}(?:support|allow|permit|accept|recogni[sz]ed|available|implemented|valid|expected|enabled|expose)|n't (?:support|allow|accept)|unrecogni[sz]ed|unknown|unexpected|\bextra\b|forbidden|invalid|illegal|additional propert|deprecated|cannot|can't|can not|only\b.{0,24}\b(?:default|supports?|one)|only (?:be|allowed)|must be|should be|must not|less than|greater than|at most|too (?:many|large|high|long)|mutually exclusive|no longer|out of range/i;
 
 /** Two fields that exclude each other. */
 const excludesBoth =
@@ -113,7 +112,7 @@ const excludesBoth =
 
 /** Where a list of what is allowed begins: names in it aren't refused. */
 const allowedList =
-  /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:must|should) be (?=["'`[(])/i;
+  /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:(?:must|should) be|expected) (?=["'`[(])/i;
 
 /** A host's guess at what was meant. */
 const suggestion = /did you mean/i;
@@ -146,7 +145,10 @@ const lessonsOfClause = (clause: string, param: string | undefined, call: Taught
     return [{ does: 'leave', field: left.field, beside: kept.field }];
   }
   const isList = several.test(before) && rows.length > 1;
-  const refused = isList ? sent : sent.filter(({ row }) => row === first.row);
+  const refused = (isList ? sent : sent.filter(({ row }) => row === first.row)).filter(
+    // Without a limit, some hosts take no request.
+    ({ row }) => row.group !== 'output limit' || isUnknown(clause),
+  );
   return refused.map(({ row, field }) => lessonOf(row, field, clause, call));
 };
 
@@ -167,14 +169,19 @@ const lessonOf = (row: TaughtField, field: string, clause: string, call: TaughtC
   return { does: 'leave', field };
 };
 
+/** Whether a host doesn't know a field at all. */
+const isUnknown = (clause: string): boolean =>
+  /unsupported|unrecogni|unknown|extra|not (?:support|permit|allow)/i.test(clause);
+
 /** A refusal that names only a value: "Invalid value: 'xhigh'. Supported values are: 'low', 'medium', and 'high'." */
 const lessonOfValue = (text: string, { body }: TaughtCall): readonly Lesson[] =>
   taughtFields.flatMap((row): Lesson[] => {
     if (!row.order) return [];
     const allowed = allowedIn(text, row.order);
     if (allowed.length === 0) return [];
-    const before = text.slice(0, text.search(allowedList) + 1).toLowerCase();
-    const value = row.order.find((word) => ['`', "'", '"'].some((quote) => before.includes(quote + word + quote)));
+    const whole = text.toLowerCase();
+    const isNamed = (word: string): boolean => ['`', "'", '"'].some((quote) => whole.includes(quote + word + quote));
+    const value = row.order.find((word) => !allowed.includes(word) && isNamed(word));
     const field = value === undefined ? undefined : pathOf(body, row, value);
     return field === undefined ? [] : [{ does: 'replace', field, allowed }];
   });
@@ -210,7 +217,7 @@ const ranges: readonly (readonly [RegExp, 'both' | 'max' | 'min'])[] = [
     'both',
   ],
   [
-    /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
+    /(?:less than or equal to|at most|<=|no more than|not exceed|maximum(?: of| is| length)?|up to) (-?\d{1,9}(?:\.\d{1,9})?)/i,
     'max',
   ],
   [/(?:greater than or equal to|at least|>=) (-?\d{1,9}(?:\.\d{1,9})?)/i, 'min'],
@@ -250,13 +257,31 @@ interface Named {
 const namesIn = (text: string, param: string | undefined): readonly Named[] => {
   const found: Named[] = [];
   if (param !== undefined && param !== '') found.push(...knownName(param.slice(0, 200), true));
+  const [, key] = /extraneous key \[(\w{1,60})\]/i.exec(text) ?? [];
+  if (key !== undefined) found.push(...knownName(key, true));
   let count = 0;
-  for (const match of text.matchAll(/[A-Za-z_](?:[\w-]|[.[]?\d{1,4}\]?(?=[.:`'"\s]|$)|\.(?=[A-Za-z_]))*/g)) {
+  let words: readonly string[] = [];
+  let end = 0;
+  for (const { 0: word, index } of text.matchAll(
+    /[A-Za-z_](?:[\w-]|[.[]?\d{1,4}\]?(?=[.:`'"\s]|$)|\.(?=[A-Za-z_]))*/g,
+  )) {
     count += 1;
     if (count > 600 || found.length >= maxNames) break;
-    found.push(...knownName(match[0], isMarked(text, match.index, match[0].length)));
+    words = index === end + 1 && text[end] === ' ' ? [...words.slice(-2), word] : [word];
+    end = index + word.length;
+    found.push(...spacedName(words), ...knownName(word, isMarked(text, index, word.length)));
   }
   return found;
+};
+
+/** A name in prose, without its underscores: "the service tier", "parallel tool calls". */
+const spacedName = (words: readonly string[]): readonly Named[] => {
+  for (let from = 0; from < words.length - 1; from += 1) {
+    const name = words.slice(from).join('_');
+    const row = tableRow(name);
+    if (row) return [{ name, row }];
+  }
+  return [];
 };
 
 /** Whether a word stands as a field's name: in quotes, before a colon, or beside "parameter". */

@@ -77,7 +77,10 @@ export const taughtFields: readonly TaughtField[] = [
   ...simple('sampling', 'min_p', 'repetition_penalty', 'logit_bias', 'logprobs', 'top_logprobs'),
   {
     group: 'effort',
-    names: ['reasoning_effort', 'effort', 'thinking_level'],
+    names: [
+      ...['reasoning_effort', 'effort', 'thinking_level'],
+      ...['reasoning_setting', 'reasoning_value', 'reasoning_configuration'],
+    ],
     paths: [
       'reasoning_effort',
       'reasoning.effort',
@@ -123,7 +126,7 @@ export const taughtFields: readonly TaughtField[] = [
     paths: ['tool_choice.disable_parallel_tool_use'],
     loss: 'parallel_tool_calls',
   },
-  { group: 'identity', names: ['metadata'], paths: ['metadata'], isWord: true },
+  { group: 'identity', names: ['metadata', 'metadata.user_id'], paths: ['metadata'], isWord: true },
   { group: 'identity', names: ['user'], paths: ['user'], isWord: true },
   ...simple('identity', 'safety_identifier', 'client_metadata', 'user_id'),
   {
