@@ -370,6 +370,35 @@ const claude: Readonly<Record<string, RefusingHost>> = {
     }),
     { provider: messages, asks: effort('high'), becomes: { 'output_config.effort': undefined } },
   ),
+  'bedrock: one call at a time': host(
+    refusing(messagesVendor, {
+      checks: [
+        refuses(
+          members('tool_choice.disable_parallel_tool_use'),
+          ({ name }) =>
+            `Malformed input request: #: subject must not be valid against schema {"required":["messages"]}#/tool_choice: extraneous key [${name}] is not permitted, please reformat your input and try again.`,
+        ),
+      ],
+      failure: ([{ words }]) => ({ message: words }),
+    }),
+    { provider: messages, asks: oneCall, becomes: { 'tool_choice.disable_parallel_tool_use': undefined } },
+  ),
+  'databricks: a temperature': host(
+    refusing(messagesVendor, {
+      checks: [
+        refuses(
+          members('temperature'),
+          ({ name }) => `Model eu.anthropic.claude-opus-5 does not support the ${name} parameter.`,
+        ),
+      ],
+      failure: ([{ words }]) => ({ error_code: 'BAD_REQUEST', message: words }),
+    }),
+    {
+      provider: messages,
+      asks: { messages: { body: { temperature: 0.3 } } },
+      becomes: { temperature: undefined },
+    },
+  ),
   'copilot: a scope of a cache': host(
     refusing(messagesVendor, {
       checks: [
@@ -563,6 +592,45 @@ const compatible: Readonly<Record<string, RefusingHost>> = {
       asks: { chat: { body: { temperature: 2 } }, responses: { body: { temperature: 2 } } },
       becomes: { temperature: undefined },
     },
+  ),
+  'kimi: another temperature': host(
+    refusing(chatVendor, {
+      checks: [refuses(outside('temperature', 1, 1), () => 'invalid temperature: only 1 is allowed for this model')],
+      failure: ([{ words }]) => ({ error: { message: words, type: 'invalid_request_error' } }),
+    }),
+    { provider: chat, asks: temperature, becomes: { temperature: undefined } },
+  ),
+  'a server in rust: an effort': host(
+    refusing(chatVendor, {
+      status: 422,
+      checks: [
+        refuses(
+          otherThan('reasoning_effort', 'low', 'high'),
+          ({ value, path }) =>
+            `Failed to deserialize the JSON body into the target type: ${path}: unknown variant \`${value}\`, expected \`low\` or \`high\` at line 1 column 99`,
+        ),
+      ],
+      failure: ([{ words }]) => ({ error: words }),
+    }),
+    { provider: chat, asks: effort('xhigh'), becomes: { reasoning_effort: 'high' } },
+  ),
+  'a server in typescript: an effort': host(
+    refusing(chatVendor, {
+      checks: [
+        refuses(
+          otherThan('reasoning_effort', 'low', 'medium', 'high'),
+          ({ value }) => `Invalid enum value. Expected 'low' | 'medium' | 'high', received '${value}'`,
+        ),
+      ],
+      failure: ([{ path, words }]) => ({
+        success: false,
+        error: {
+          name: 'ZodError',
+          message: JSON.stringify([{ code: 'invalid_enum_value', path: [path], message: words }]),
+        },
+      }),
+    }),
+    { provider: chat, asks: effort('xhigh'), becomes: { reasoning_effort: 'high' } },
   ),
   'deepseek: a long answer': host(
     refusing(chatVendor, {
