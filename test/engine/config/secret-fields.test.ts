@@ -3,6 +3,9 @@ import { configSchema } from '../../../engine/config/json-schema.ts';
 import { hideSecrets, secretsIn, shownFindings } from '../../../engine/config/secrets.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 
+/** The conditions of rules and of stages. */
+const conditions = ['Router.rules[].when', 'transformers[].when'];
+
 /** Text fields that hold no secrets, by the reason. `{}` is any member of a map. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
   'a name that users give': [
@@ -51,9 +54,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'the path of a file': ['$schema', 'FLEET.ca', 'Router.module', 'Router.module.path', 'transformers[].path'],
   'a time': [
     'CLIENTS[].expires',
-    'Router.rules[].when.time.from',
-    'Router.rules[].when.time.to',
-    'Router.rules[].when.time.zone',
+    ...conditions.flatMap((at) => ['from', 'to', 'zone'].map((name) => `${at}.time.${name}`)),
   ],
   'a glob for what a request says of itself': [
     'agentType',
@@ -66,7 +67,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'requestClass',
     'system',
     'tools',
-  ].flatMap((name) => [`Router.rules[].when.${name}`, `Router.rules[].when.${name}[]`]),
+  ].flatMap((name) => conditions.flatMap((at) => [`${at}.${name}`, `${at}.${name}[]`])),
   'a prompt, which goes to models': ['Router.compactPrompt'],
   'a command, which is shown so that it can be allowed; what it prints is the secret': [
     'Providers[].apiKey.command[]',
