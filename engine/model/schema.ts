@@ -45,7 +45,7 @@ export const reader = <const S extends TSchema>(
     validator ??= Compile(schema);
     return validator.Check(value);
   };
-  const faults = (value: unknown, at = ''): readonly SchemaFault[] => faultsOf(value, at, maxErrors);
+  const faults = (value: unknown, at = ''): readonly SchemaFault[] => innermost(faultsOf(value, at, maxErrors));
   const faultsOf = (value: unknown, at: string, limit: number): readonly SchemaFault[] => {
     Settings.Set({ maxErrors: limit });
     const byPath = new Map<string, string[]>();
@@ -167,6 +167,17 @@ const errorMessage = (error: { keyword: string; message: string; params: object 
     ? `must be ${JSON.stringify(error.params.allowedValue)}`
     : error.message;
 };
+
+/**
+ * The faults without those of a union's other alternatives: a value of which members are wrong has the type of one of them, so that it isn't
+ * a text doesn't matter.
+ */
+const innermost = (faults: readonly SchemaFault[]): readonly SchemaFault[] =>
+  faults.filter(
+    ({ path, message }) =>
+      !/^must be (?:string|boolean|number|integer|null|array|object)\b/.test(message) ||
+      !faults.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`)),
+  );
 
 /** `must be string`, `must be null` → `must be string or null`. */
 const alternatives = (messages: readonly string[]): string => {

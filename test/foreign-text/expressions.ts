@@ -365,7 +365,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/json/json-pieces.ts': [foreign(/^\\u[\da-f]{4}$/i)],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/models/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
-  'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
+  'engine/model/schema.ts': [
+    foreign(/^\d+$/, many('0'), 'a'),
+    foreign(/^\d{1,15}$/, many('0'), 'a'),
+    own(/^must be (?:string|boolean|number|integer|null|array|object)\b/),
+  ],
   'engine/model/rate-limit.ts': [
     foreign(
       /^[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7}(?:, ?[a-z]{1,24}(?:_(?:[a-z]{1,24}|\d{1,3}[a-z]?)){0,7})*$/,

@@ -540,7 +540,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
         { ...q, apiKey: [] },
       ],
     },
-    ['Providers[0].apiKey must be string or object', 'Providers[0].apiKey[1] must be string or object'],
+    ['Providers[0].apiKey[1] must be string or object'],
   ],
   [
     'fallbacks that lead nowhere',

@@ -70,6 +70,12 @@ const rows: readonly (readonly [title: string, entry: object, findings: readonly
     { name: 'tooluse', when: { any: Array.from({ length: 100 }, () => ({ images: true })) } },
     ['fault: transformers[0].when has more than 100 facts and joins'],
   ],
+  ['a limit of nothing', { path: 'operator.js', timeoutMs: 0 }, ['fault: transformers[0].timeoutMs must be >= 1']],
+  [
+    'an unknown choice',
+    { path: 'operator.js', onError: 'skip' },
+    ['fault: transformers[0].onError must be one of "fail", "continue"'],
+  ],
   ['a stage of the gateway that may be left out', { name: 'tooluse', onError: 'continue' }, []],
 ];
 
