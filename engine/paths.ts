@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
 /*
  * Locations of the gateway's own files. It runs either from its sources or from a bundle, in which `import.meta.url` doesn't
@@ -21,6 +22,14 @@ export const bundle: URL | undefined = typeof JUNCTOR_BUNDLE === 'undefined' ? u
 /** URL from which a thread or process can load a module: `name` in the bundle, `source` in the sources. */
 export const moduleUrl = (name: string, source: string): URL =>
   bundle ? new URL(`${name}.mjs`, bundle) : new URL(source, root);
+
+/** Starts a thread that runs a module. When the sources run, it must load the TypeScript loader first. */
+export const startThread = (name: string, source: string): Worker => {
+  const module = moduleUrl(name, source);
+  return bundle
+    ? new Worker(module, { execArgv: [] })
+    : new Worker(new URL('engine/launch/thread.js', root), { execArgv: [], workerData: module.href });
+};
 
 /** The package's version. */
 export const version: string = createRequire(root)('./package.json').version;

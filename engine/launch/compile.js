@@ -10,6 +10,7 @@ const entryPoints = {
   'run-worker': 'engine/service/workers/worker-main.ts',
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
+  'try-thread': 'engine/trial/try-thread-main.ts',
   'transformer-api': 'engine/transformer-api.ts',
   'testing-api': 'engine/testing-api.ts',
   rxjs: 'rxjs',

@@ -75,6 +75,7 @@ class TrialRun {
   readonly #sent: Partial<Halves<SentCall>> = {};
   #losses: Losses | undefined;
   #fault: Fault | undefined;
+  #broken: Fault | undefined;
   #cause: unknown;
   #events = 0;
   #points = 0;
@@ -138,8 +139,10 @@ class TrialRun {
           routed: ({ context }) => {
             this.#losses = context.losses;
           },
-          stageFailed: (_, cause) => {
+          stageFailed: (fault, cause) => {
             this.#cause = cause;
+            // One that comes after the end isn't in the answer.
+            this.#broken ??= fault;
           },
           stageLogged: (_, text, fields) => {
             this.#log.push({ text, fields });
@@ -279,7 +282,7 @@ class TrialRun {
     queueMicrotask(() => this.#subscription?.unsubscribe());
     this.#subscription?.unsubscribe();
     this.#exchange.over();
-    const fault = this.#fault;
+    const fault = this.#broken ?? this.#fault;
     this.#done({
       tried: this.#tried(),
       failure: failure ?? (fault?.kind === 'stage-failed' ? failureOf(fault, this.#cause) : undefined),

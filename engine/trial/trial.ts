@@ -22,6 +22,8 @@ export interface Trial extends Pick<StageTest, 'spent' | 'signal'> {
   /** The stage's name. */
   readonly name: string;
   readonly gateway: Gateway;
+  /** The same without the stage. */
+  readonly bare: Gateway;
   /** The client, which always sends the test's request. */
   readonly protocol: ClientProtocol;
   readonly client: NonNullable<StageTest['client']>;
@@ -45,7 +47,7 @@ export const openTrial = async (test: StageTest): Promise<Trial> => {
   const model = target.model ?? captured?.model ?? 'model';
   return {
     name,
-    gateway: gatewayFor(stage, { target, provider, model, limitMs, asks: Object.keys(ask) }),
+    ...gatewaysFor(stage, { target, provider, model, limitMs, asks: Object.keys(ask) }),
     protocol: protocolFor(test, captured?.client),
     client,
     provider,
@@ -59,7 +61,7 @@ export const openTrial = async (test: StageTest): Promise<Trial> => {
   };
 };
 
-const gatewayFor = (
+const gatewaysFor = (
   stage: OpenStage,
   {
     target: { input, window },
@@ -71,13 +73,16 @@ const gatewayFor = (
     readonly target: NonNullable<StageTest['target']>;
     readonly asks: readonly string[];
   },
-): Gateway => {
+): Pick<Trial, 'gateway' | 'bare'> => {
   const known = { name: model, ...(input && { input }), ...(window !== undefined && { context: window }) };
   const config = configFor({ provider, model: known, more: { TIMEOUTS: { stageMs: limitMs } } });
   const { name } = stage;
   const entry = { at: 'transformers[0]', name, path: name, options: {}, ask: asks };
   const custom = new Map([[entry.at, { file: name, stage }]]);
-  return dryGateway({ ...config, transformers: [entry] }, { custom });
+  return {
+    gateway: dryGateway({ ...config, transformers: [entry] }, { custom }),
+    bare: dryGateway(config, { custom }),
+  };
 };
 
 const protocolFor = ({ client, request }: StageTest, captured: ClientProtocol | undefined): ClientProtocol => {
@@ -105,7 +110,7 @@ const loadStage = async ({ stage, options = {} }: StageTest): Promise<OpenStage>
   try {
     return await stageOf('stage', file === undefined ? stage : await loadModule(file), options);
   } catch (cause) {
-    throw new TrialFailure(`${file ?? 'The stage'} can't be used: ${messageOf(cause).replaceAll('\n- ', ' ').trim()}`, {
+    throw new TrialFailure(`${file ?? 'The stage'} can't be used: ${messageOf(cause).replaceAll(/\s+/g, ' ').trim()}`, {
       cause,
     });
   }

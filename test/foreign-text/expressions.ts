@@ -31,6 +31,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/upstream/keys/command-keys.ts': [foreign(/\s+/)],
   'engine/trial/every-cut.ts': [own(/\.$/)],
   'engine/trial/failure.ts': [own(/\.$/), own(/read only property|not extensible|Cannot delete property/)],
+  'engine/trial/trial.ts': [own(/\s+/g)],
   'engine/trial/given.ts': [own(/(?<= )/)],
   'engine/operators/stage-questions.ts': [foreign(/\.$/)],
   'engine/model/wire/readable-document.ts': [

@@ -407,6 +407,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/trial/',
       ...below(
         'exchange.ts',
+        'paths.ts',
         'pipeline.ts',
         'observe/loss-counter.ts',
         'observe/observer.ts',

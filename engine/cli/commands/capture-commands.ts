@@ -5,7 +5,7 @@ import { findProvider } from '../../config/sections/destination.ts';
 import { type CaptureFile, chunkBytes, readCaptureFile } from '../../features/history/capture-file.ts';
 import { compareReplies } from '../../features/history/compare-replies.ts';
 import { readReplayable, replay } from '../../features/history/replay.ts';
-import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
 import { type Cli, CommandError } from '../cli.ts';
@@ -37,9 +37,7 @@ export const exportCapture = async (
   file: string,
   { redact = false }: { readonly redact?: boolean },
 ): Promise<void> => {
-  const path = `/api/requests/${encodeURIComponent(id)}/capture?redact=${redact}`;
-  const { status, body } = await callService(await reachService(cli), 'GET', path);
-  if (status !== 200) throw new CommandError(`${word(body.message ?? `The service answered ${status}.`)}`);
+  const body = await captureOf(cli, id, redact);
   const text = `${JSON.stringify(body, null, 2)}\n`;
   await writeFile(file, text, { mode: 0o600 }).catch((error) => {
     throw new CommandError(`Cannot write ${file}: ${error.message}`);
@@ -49,6 +47,14 @@ export const exportCapture = async (
       ? `Wrote ${file}. Texts are replaced; names of models and tools are not.`
       : `Wrote ${file}. It has no keys, but the prompts and answers: --redact replaces their texts.`,
   );
+};
+
+/** A capture of the running service, as its file holds it. */
+export const captureOf = async (cli: Cli, id: string, redact = false): Promise<JsonObject> => {
+  const path = `/api/requests/${encodeURIComponent(id)}/capture?redact=${redact}`;
+  const { status, body } = await callService(await reachService(cli), 'GET', path);
+  if (status !== 200) throw new CommandError(`${word(body.message ?? `The service answered ${status}.`)}`);
+  return body;
 };
 
 /** Options of `junctor replay`, as typed. */

@@ -165,6 +165,23 @@ export const createProgram = (run: RunCommand): Command => {
       run(async (cli) => (await import('./capture-commands.ts')).replayCapture(cli, file, options)),
     );
 
+  const stage = program.command('stage').description('custom transformers');
+  stage
+    .command('try')
+    .description(
+      'run one without a provider: what it changes, what it costs, and whether it bears cuts and clients that go',
+    )
+    .argument('<file>')
+    .option('--capture <id or file>', 'on the request and the answer of a capture')
+    .option('--text <text>', 'on a request of this text')
+    .option('--answer <text>', 'on this answer of the model')
+    .option('--options <json>', "its options; default: those of the module's entry in the configuration")
+    .option('--ask <provider,model=answer...>', 'what stands in for the models that it may ask')
+    .addOption(asJson())
+    .action((file, options) =>
+      run(async (cli) => (await import('./stage-commands.ts')).tryStageFile(cli, file, options)),
+    );
+
   const preset = program.command('preset').description('presets as files that can be passed on');
   preset
     .command('export')

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { bundle, moduleUrl, root } from '../../paths.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../paths.ts';
 import type { CountJob, CountResult } from './counting-thread-main.ts';
 import type { TextCounting } from './prompt-tokens.ts';
 
@@ -56,7 +56,7 @@ export class CountingThread implements TextCounting {
   }
 
   #begin(): Worker {
-    const worker = startThread();
+    const worker = startThread('count-thread', 'engine/routing/tokens/counting-thread-main.ts');
     worker.on('message', (result: CountResult) => this.#settle(result));
     worker.on('error', (error) => this.#fail(worker, error));
     worker.on('exit', () => this.#fail(worker, new Error('The counting thread has ended.')));
@@ -92,11 +92,3 @@ export class CountingThread implements TextCounting {
     for (const { reject } of pending) reject(error);
   }
 }
-
-/** When the sources run, a thread must load the TypeScript loader first. */
-const startThread = (): Worker => {
-  const module = moduleUrl('count-thread', 'engine/routing/tokens/counting-thread-main.ts');
-  return bundle
-    ? new Worker(module, { execArgv: [] })
-    : new Worker(new URL('engine/launch/thread.js', root), { execArgv: [], workerData: module.href });
-};
