@@ -29,6 +29,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/gemini/index.ts': [foreign(/^gemini-(?:[1-4](?!\d)|pro|ultra)/)],
   'engine/upstream/keys/run-command.ts': [foreign(/[\r\n]/), foreign(/^[\x20-\x7e]*$/)],
   'engine/upstream/keys/command-keys.ts': [foreign(/\s+/)],
+  'engine/cli/commands/new-stage.ts': [own(/^[a-z][a-z0-9-]{0,63}$/)],
   'engine/trial/every-cut.ts': [own(/\.$/)],
   'engine/trial/failure.ts': [own(/\.$/), own(/read only property|not extensible|Cannot delete property/)],
   'engine/trial/trial.ts': [own(/\s+/g)],

@@ -204,6 +204,103 @@ const configFor = (url: string) => ({
   transformers: [{ path: 'house-rules.ts', options: { rules: 'Be kind.' } }],
 });
 
+test('a newcomer follows the page on tests: writes a stage, tests it, tries it, and uses it', async (t) => {
+  const upstream = await startUpstream(({ body }) => {
+    const said = String(Object(body).messages.at(-1).content);
+    return jsonAnswer({
+      ...answer,
+      choices: [{ ...answer.choices[0], message: { role: 'assistant', content: said } }],
+    });
+  });
+  t.teardown(upstream.close);
+  const page = await readFile(join(root, 'docs/testing-stages.md'), 'utf8');
+  const [, block = ''] = /```sh\n(.*?)```/s.exec(page) ?? [];
+  const [, entry = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
+  const rig = await commandRig(t, undefined, join(gateway, 'engine/cli/junctor.js'));
+  // The package is installed already: what the page's first command would fetch.
+  await symlink(packages, join(rig.home, 'node_modules'), 'junction');
+  await writeFile(join(rig.home, 'package.json'), '{"devDependencies":{"junctor":"*"}}');
+  const [install = '', ...commands] = block.trim().split('\n');
+  t.is(install, 'npm install --save-dev junctor');
+  t.is(commands.length, 3);
+  const said: string[] = [];
+  for (const command of commands) {
+    const { stdout } = await execute('bash', ['-c', command], {
+      cwd: rig.home,
+      env: { ...env, JUNCTOR_HOME: rig.home },
+    });
+    said.push(stdout);
+  }
+  const [written = '', tested = '', tried = ''] = said;
+  const [, file = ''] = /^Wrote (mask\.[jt]s) and mask\.test\.[jt]s\.$/m.exec(written) ?? [];
+  t.regex(tested, /^# pass 3$|ℹ pass 3$/m);
+  t.regex(tried, /^answer {4}.*"Ada was a countess\."$/m);
+  t.regex(tried, /^cuts {6}\d+ places, no difference$/m);
+
+  const added: object = JSON.parse(entry.replace('mask.ts', file));
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...configFor(upstream.url), PORT: 0, ...added }));
+  const service = rig.begin(['start']);
+  await service.says('Try it:');
+  const reply = await fetch(`${addressIn(service.out())}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'I am Ada Lovelace.' }] }),
+  });
+  t.like(await reply.json(), { content: [{ type: 'text', text: 'I am Ada Lovelace.' }] });
+  t.regex(JSON.stringify(upstream.requests[0]?.body), /I am \[\[0\]\]\./);
+});
+
+/** The test runner replaces it where it stands as a whole. */
+const ownAddress = ['import.meta', 'url'].join('.');
+
+test('a stage with a copy of RxJS of its own is tested like any other, and as a file it gets the gateway’s', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'junctor-rxjs-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  await symlink(packages, join(home, 'node_modules'), 'junction');
+  await writeFile(
+    join(home, 'own.mjs'),
+    `import { concatMap, isObservable, map, Observable, of } from 'rxjs';
+import { rx, transformer } from 'junctor/transformer';
+const half = transformer({
+  name: 'half',
+  operators: () => ({ request: (source) => source.pipe(concatMap(async (request) => ({ ...request, temperature: 0 }))), events: (source) => source.pipe(map((batch) => batch)) }),
+});
+export { half };
+export default transformer({
+  name: 'own',
+  around: (request, next, context) => {
+    context.log(String(rx.Observable === Observable));
+    return of(request).pipe(concatMap((given) => next(given)), map((batch) => batch));
+  },
+});
+`,
+  );
+  await writeFile(
+    join(home, 'own.test.mjs'),
+    `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { everyCut, everyLeave, testStage } from 'junctor/testing';
+import own, { half } from './own.mjs';
+
+for (const stage of [own, half, new URL('./own.mjs', ${ownAddress})]) {
+  test('a stage', async () => {
+    const { text, log } = await testStage({ stage });
+    assert.equal(text, 'Hello there!');
+    if (stage !== half) assert.equal(log[0].text, String(stage instanceof URL));
+    assert.ok((await everyCut({ stage })) > 10);
+    assert.ok((await everyLeave({ stage })) > 5);
+  });
+}
+test('a failure is an assertion', () =>
+  assert.rejects(testStage({ stage: { name: 'x', around: () => 3 } }), { name: 'AssertionError', code: 'ERR_ASSERTION' }));
+`,
+  );
+  const { stdout } = await execute(process.execPath, ['--test', 'own.test.mjs'], {
+    cwd: home,
+    env: { ...env },
+  });
+  t.regex(stdout, /^# pass 4$|ℹ pass 4$/m);
+});
+
 const answer = {
   id: 'a',
   object: 'chat.completion',
@@ -224,9 +321,16 @@ for (const { module, skipLibCheck } of [
     // The language's own declarations are no matter of the package's.
     const compilerOptions = { strict: true, noEmit: true, skipLibCheck, skipDefaultLibCheck: true, module };
     await writeFile(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    for (const name of ['house-rules.ts', 'mask-words.ts', 'look-up.ts']) {
+    for (const name of ['house-rules.ts', 'mask-words.ts', 'look-up.ts', 'mask.ts']) {
       await copyFile(join(root, 'docs/examples', name), join(home, name));
     }
+    const tested = await readFile(join(root, 'docs/examples/mask.test.ts'), 'utf8');
+    // Its runner's types are no matter of the package's, and without them there is no other module's name.
+    const types =
+      'declare const assert: { equal: (one: unknown, other: unknown) => void; deepEqual: (one: unknown, other: unknown) => void };\ndeclare const test: (title: string, run: () => Promise<void>) => void;\n';
+    const importing = tested.replace(/^import .* from 'node:.*\n/gm, '').replace('./mask.ts', './mask.js');
+    await writeFile(join(home, 'mask.test.ts'), types + importing);
+    await writeFile(join(home, 'wrong-test.ts'), types + importing.replace("request: 'Who is Ada?'", 'request: 3'));
     const good = await readFile(join(home, 'house-rules.ts'), 'utf8');
     await writeFile(join(home, 'wrong.ts'), good.replace('...request, system }', '...request, system: rules }'));
     await writeFile(
@@ -238,6 +342,6 @@ for (const { module, skipLibCheck } of [
       execute(process.execPath, [tsc, '-p', home, '--pretty', 'false', '--singleThreaded'], { cwd: home }),
     );
     const faults = failed?.stdout.split('\n').flatMap((line) => /^(\S+)\(\d.*: error/.exec(line)?.[1] ?? []);
-    t.deepEqual([...new Set(faults)].toSorted(), ['wrong-event.ts', 'wrong.ts']);
+    t.deepEqual([...new Set(faults)].toSorted(), ['wrong-event.ts', 'wrong-test.ts', 'wrong.ts']);
   });
 }

@@ -167,6 +167,12 @@ export const createProgram = (run: RunCommand): Command => {
 
   const stage = program.command('stage').description('custom transformers');
   stage
+    .command('new')
+    .description('write one and its test into this folder, to be changed')
+    .argument('<name>')
+    .option('--js', 'in JavaScript')
+    .action((name, options) => run(async (cli) => (await import('./new-stage.ts')).newStage(cli, name, options)));
+  stage
     .command('try')
     .description(
       'run one without a provider: what it changes, what it costs, and whether it bears cuts and clients that go',

@@ -7,6 +7,7 @@ import { tryApart } from '../../trial/try-apart.ts';
 import type { TrialReport } from '../../trial/try-stage.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import { captureOf } from './capture-commands.ts';
+import { endings } from './new-stage.ts';
 
 /** Options of `junctor stage try`, as typed. */
 interface TryOptions {
@@ -23,8 +24,8 @@ interface TryOptions {
  * clients that go, or its own changes in place do harm. Calls no provider. Returns 1 if something is wrong.
  */
 export const tryStageFile = async (cli: Cli, written: string, given: TryOptions): Promise<number> => {
-  const stage = resolve(written);
-  if (!statSync(stage, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${written}.`);
+  const stage = [written, ...endings.map((ending) => `${written}.${ending}`)].map((file) => resolve(file)).find(isFile);
+  if (stage === undefined) throw new CommandError(`There is no file ${written}.`);
   const entry = await entryOf(cli, stage);
   const options = given.options === undefined ? entry?.options : optionsIn(given.options);
   const report = await tryApart({
@@ -42,6 +43,8 @@ export const tryStageFile = async (cli: Cli, written: string, given: TryOptions)
   for (const problem of report.problems) cli.warn(problem);
   return report.problems.length > 0 ? 1 : 0;
 };
+
+const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** The configuration's entry for a module, if it has a usable one. */
 const entryOf = async ({ home, env }: Cli, file: string) => {

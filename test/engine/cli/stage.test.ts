@@ -1,6 +1,7 @@
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { starterOf } from '../../../engine/cli/commands/stage-starter.ts';
 import { addressIn, commandRig } from '../../support/processes/command.ts';
 import { chatStream } from '../../support/upstreams/chat-stream.ts';
 import { sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
@@ -75,4 +76,36 @@ test('junctor stage try: bad input is one line each, and exit code 1', async (t)
   const allowed = await rig.ask(['stage', 'try', asks, '--ask', 'p,m=yes']);
   t.like(allowed, { code: 0, err: '' });
   t.regex(allowed.out, /^calls {5}ask p,m, next$/m);
+});
+
+test('junctor stage new: writes the example of the docs and its test, overwrites nothing, and takes names of files', async (t) => {
+  const starter = starterOf('mask', 'mask.ts', true);
+  t.is(starter.module, await readFile(join(examples, 'mask.ts'), 'utf8'));
+  t.is(starter.test, await readFile(join(examples, 'mask.test.ts'), 'utf8'));
+
+  const rig = await commandRig(t);
+  const write = (...args: readonly string[]) => rig.run(['stage', 'new', ...args], { cwd: rig.home });
+  const first = await write('two-words', '--js');
+  t.is(first.code, 0);
+  t.regex(first.out, /^Wrote two-words\.js and two-words\.test\.js\.$/m);
+  t.regex(first.err, /^The test needs the package in this folder: npm install --save-dev junctor$/m);
+  t.regex(await readFile(join(rig.home, 'two-words.test.js'), 'utf8'), /from '\.\/two-words\.js'/);
+  const tried = await rig.ask(['stage', 'try', join(rig.home, 'two-words'), '--options', '{"names":["Ada"]}']);
+  t.is(tried.code, 0, tried.err);
+
+  // As newer npm writes it.
+  await writeFile(join(rig.home, 'package.json'), '{"type":"commonjs"}');
+  t.regex((await write('other', '--js')).out, /^Wrote other\.mjs and other\.test\.mjs\.$/m);
+  const files = await readdir(rig.home);
+  for (const [name, says] of [
+    ['two-words', /^junctor: There is a two-words\.js already; nothing is overwritten\.$/m],
+    ['../up', /^junctor: The name must begin with a small letter/],
+    ['Mask', /^junctor: The name must begin with a small letter/],
+    ['maxtoken', /^junctor: maxtoken is the name of a built-in transformer\.$/m],
+  ] as const) {
+    const { code, err } = await write(name);
+    t.is(code, 1, name);
+    t.regex(err, says);
+  }
+  t.deepEqual(await readdir(rig.home), files);
 });
