@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { catchError, defer, firstValueFrom, from, mergeMap, Observable, of, tap, throwError, timer } from 'rxjs';
-import { replyOf, whole } from '../config/custom/answers.ts';
+import { eventsIn, replyOf, whole } from '../config/custom/answers.ts';
 import type { Answer, Asked, AskOptions, WholeAnswer } from '../config/custom/around.ts';
 import { border, currentStage } from '../config/custom/stage-context.ts';
 import type { Routed, StageCall } from '../exchange.ts';
@@ -104,10 +104,9 @@ const keptAnswer = ({ stage, gateway }: Asker, key: string, keepMs: number, aske
 
 /** What this module has kept itself, maybe in an older version. */
 const keptEvents = (kept: Json | undefined): Batch | undefined => {
-  if (!isJsonObject(kept) || !Array.isArray(kept.events)) return undefined;
-  const events = kept.events as readonly unknown[] as Batch;
+  if (!isJsonObject(kept)) return undefined;
   try {
-    return replyOf(events).events;
+    return replyOf(eventsIn(kept.events)).events;
   } catch {
     return undefined;
   }

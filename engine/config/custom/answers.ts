@@ -1,4 +1,5 @@
 import { concatMap, defer, EMPTY, from, isObservable, map, mergeMap, type Observable, of, reduce, timer } from 'rxjs';
+import { eventProblem } from '../../model/checked/check-event.ts';
 import {
   type Batch,
   type FinishReason,
@@ -8,7 +9,7 @@ import {
   type Usage,
 } from '../../model/event.ts';
 import { FaultError, fail } from '../../model/fault.ts';
-import { parseJson } from '../../model/json/json.ts';
+import { type Json, parseJson } from '../../model/json/json.ts';
 import { cutOff } from '../../model/reply.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { Answer, WholeAnswer } from './around.ts';
@@ -23,13 +24,30 @@ export const answer = (text: string, { finish = 'end' }: { readonly finish?: Fin
     { type: 'message-stop', finish, usage: {} },
   ]);
 
-/** Kept events as an answer: at once, or an event every `pace` milliseconds. */
-export const replayEvents = (events: Batch, { pace }: { readonly pace?: number } = {}): Answer => {
+/**
+ * Kept events as an answer: at once, or an event every `pace` milliseconds. They may come as a memory gives them. Throws a `stage-failed`
+ * fault that names the first value which isn't an event.
+ */
+export const replayEvents = (kept: Batch | Json, { pace }: { readonly pace?: number } = {}): Answer => {
+  const events = eventsIn(kept);
   if (pace === undefined) return of(events);
   return from(events).pipe(
     concatMap((event, index) => (index === 0 ? of([event]) : timer(pace).pipe(map(() => [event])))),
   );
 };
+
+/** What a memory gives as events. Throws a `stage-failed` fault that names the first value which isn't one. */
+export const eventsIn = (kept: unknown): Batch => {
+  if (!Array.isArray(kept)) return fail('stage-failed', 'What was kept is no list of events.');
+  const values: readonly unknown[] = kept;
+  return values.map((value, index) => {
+    if (isEvent(value)) return value;
+    const { path, message } = eventProblem(value) ?? { path: '', message: 'must be an event' };
+    return fail('stage-failed', `What was kept has no event at ${index}: ${path || 'it'} ${message}.`);
+  });
+};
+
+const isEvent = (value: unknown): value is ModelEvent => eventProblem(value) === undefined;
 
 /**
  * Collects an answer. Fails with a `FaultError` if it fails or has no end. Emits once.

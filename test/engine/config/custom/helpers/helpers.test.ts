@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { from, lastValueFrom, Subject, toArray } from 'rxjs';
+import { replayEvents } from '../../../../../engine/config/custom/answers.ts';
 import { coalesce, mapText } from '../../../../../engine/config/custom/helpers/map-text.ts';
 import { mapTexts, type TextPlace } from '../../../../../engine/config/custom/helpers/map-texts.ts';
 import { requestProblem } from '../../../../../engine/model/checked/check-request.ts';
@@ -223,3 +224,16 @@ for (const [title, half] of [
     t.is(models.filter((model) => model === 'first').length, title === 'a request half' ? 0 : 1);
   });
 }
+
+test('replay: kept events come as a memory gives them, and what is none is named', async (t) => {
+  const events = [
+    { type: 'message-start', id: 'a', model: 'm' },
+    { type: 'message-stop', finish: 'end', usage: { output: 1 } },
+  ];
+  t.deepEqual(await lastValueFrom(replayEvents(JSON.parse(JSON.stringify(events)))), events);
+  t.throws(() => replayEvents({ events: [] }), { message: 'What was kept is no list of events.' });
+  t.throws(() => replayEvents([...events, { type: 'text-delta', index: 0 }]), {
+    message: /^What was kept has no event at 2: text is required/,
+  });
+  t.throws(() => replayEvents([null]), { message: /^What was kept has no event at 0: it must be/ });
+});
