@@ -3,6 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { chooseServer } from '../../engine/http/choose-server.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
 import { Backpressure } from '../../engine/runtime/backpressure.ts';
 import { MemoryBudget } from '../../engine/runtime/memory-budget.ts';
@@ -79,10 +80,8 @@ class OpenFeed {
 for (const server of ['uws', 'node']) {
   test(`the feed begins with the whole state and sends what is new, and ends when the service stops: ${server}`, async (t) => {
     const upstream = await upstreamFor(t);
-    const { begin } = await commandRig(t, configOf(upstream.url));
-    const service = begin(['start'], { env: { JUNCTOR_HTTP: server } });
-    await service.says('listens on');
-    const baseUrl = addressIn(service.out());
+    const { baseUrl, stop } = await startGateway(configOf(upstream.url), {}, { server: chooseServer(server) });
+    t.teardown(stop);
     await send(baseUrl, 'one');
     const feed = await OpenFeed.open(t, `${baseUrl}/api/feed?topics=requests,activity&minutes=10`);
     await until(() => feed.of('traffic').length > 0);
@@ -99,9 +98,9 @@ for (const server of ['uws', 'node']) {
       t.is(answer.status, query.includes('file') ? 404 : 400, query);
       await answer.text();
     }
-    service.child.kill('SIGTERM');
+    const stopped = stop();
     await until(() => feed.isOver);
-    await service.ended;
+    await stopped;
   });
 }
 

@@ -70,7 +70,7 @@ test('F6 every fault is told at once: by config check, by a start, by the runnin
   );
 
   await writeFile(file, JSON.stringify({ PORT: 0, Providers: [provider('alpha')], Router: { default: 'alpha,m1' } }));
-  const running = await run(['start', '--daemon']);
+  const running = await ask(['start', '--daemon']);
   t.is(running.code, 0, running.err);
   const baseUrl = addressIn(running.out);
   await writeFile(file, JSON.stringify(faulty));
@@ -93,8 +93,8 @@ test('F6 every fault is told at once: by config check, by a start, by the runnin
 });
 
 test('F4 a restart with a file that a reload refuses keeps the last good one, and ends with 1 and the fault', async (t) => {
-  const { home, ask, run } = await commandRig(t, { Providers: [provider('alpha')], Router: { default: 'alpha,m1' } });
-  const running = await run(['start', '--daemon']);
+  const { home, ask } = await commandRig(t, { Providers: [provider('alpha')], Router: { default: 'alpha,m1' } });
+  const running = await ask(['start', '--daemon']);
   t.is(running.code, 0, running.err);
   const baseUrl = addressIn(running.out);
   const restarts = async () => JSON.parse(await (await fetch(`${baseUrl}/api/service`)).text()).restarts;
@@ -132,8 +132,8 @@ const refused: readonly (readonly [config: object | string, fault: RegExp])[] = 
 for (const workers of [1, 2]) {
   test(`with ${workers} processes, a signal, a restart and a check judge a refused or removed file alike, and the service goes on`, async (t) => {
     const good = { PORT: 0, WORKERS: workers, Providers: [provider('alpha')], Router: { default: 'alpha,m1' } };
-    const { home, ask, run } = await commandRig(t, good);
-    const running = await run(['start', '--daemon']);
+    const { home, ask } = await commandRig(t, good);
+    const running = await ask(['start', '--daemon']);
     t.is(running.code, 0, running.err);
     const baseUrl = addressIn(running.out);
     const service = async () => JSON.parse(await (await fetch(`${baseUrl}/api/service`)).text());
@@ -175,12 +175,12 @@ test('a first start tolerates a module that cannot be used, names it as a check 
   t.teardown(() => upstream.close());
   const alpha = provider('alpha', { baseUrl: upstream.url });
   const config = { PORT: 0, Providers: [alpha], Router: { default: 'alpha,m1', module: './none.js' } };
-  const { ask, run } = await commandRig(t, config);
+  const { ask } = await commandRig(t, config);
   const fault = /Router\.module can't be used: \.\/none\.js/;
   const checked = await ask(['config', 'check']);
   t.is(checked.code, 1);
   t.regex(checked.out, fault);
-  const { code, out, err } = await run(['start', '--daemon']);
+  const { code, out, err } = await ask(['start', '--daemon']);
   t.is(code, 0, err);
   t.regex(err, fault);
   t.regex((await ask(['config', 'check'])).out, fault);
@@ -200,7 +200,7 @@ test('F5 the dry run is the live path: the environment of the running service, a
     Providers: [provider('alpha', { apiKey: '$ALPHA_KEY' }), provider('beta', { apiKey: '$BETA_KEY' })],
     Router: { default: 'alpha,m1', fallback: { default: ['beta,m1'] } },
   };
-  const { ask, run } = await commandRig(t, config);
+  const { ask } = await commandRig(t, config);
   const question = ['explain', '--model', 'any'];
   const here = await ask(question);
   t.is(here.code, 1);
@@ -210,7 +210,7 @@ test('F5 the dry run is the live path: the environment of the running service, a
   t.regex(fallback.out, /^route +beta,m1/m);
   t.regex(fallback.out, /fallback, since alpha,m1 could not serve/);
 
-  const running = await run(['start', '--daemon'], { env: { ALPHA_KEY: 'k1' } });
+  const running = await ask(['start', '--daemon'], { env: { ALPHA_KEY: 'k1' } });
   t.is(running.code, 0, running.err);
   const live = await ask(question);
   t.is(live.code, 0, live.err);

@@ -58,11 +58,11 @@ test('C5 a service in the background: start, status, restart, stop', async (t) =
   const status = await ask(['status', '--json']);
   t.is(status.code, 0);
   t.like(JSON.parse(status.out), { state: 'running', pid, port, baseUrl, restarts: 0, providers: [], home });
-  const { out } = await run(['status']);
+  const { out } = await ask(['status']);
   t.regex(out, new RegExp(`is running on ${baseUrl}\\n.*\\n.*process +${pid}`));
   t.regex(out, /^ {2}HTTP server {4}(?:uWebSockets\.js|node:http) \(.+\)$/m);
 
-  const restarted = await run(['restart']);
+  const restarted = await ask(['restart']);
   t.is(restarted.code, 0, restarted.err);
   const after = JSON.parse((await ask(['status', '--json'])).out);
   t.like(after, { state: 'running', pid, port, restarts: 1 }, 'the service is the same to the outside');
@@ -85,7 +85,7 @@ test('R20 a second start on the same folder, or on the same port, fails with one
   }
   const { port } = new URL(baseUrl);
   const elsewhere = await commandRig(t, { Providers: [] });
-  const second = await elsewhere.run(['start'], { env: { JUNCTOR_PORT: port } });
+  const second = await elsewhere.ask(['start', '--daemon'], { env: { JUNCTOR_PORT: port } });
   t.is(second.code, 1);
   t.regex(second.err, new RegExp(`^junctor: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
@@ -94,11 +94,10 @@ test('R20 a second start on the same folder, or on the same port, fails with one
 test('R20 a port used by another program is reported in one line', async (t) => {
   const { server, port } = await occupied();
   t.teardown(() => server.close());
-  const { home, ask, run } = await commandRig(t, { PORT: port, Providers: [] });
-  for (const result of [await run(['start']), await ask(['start', '--daemon'])]) {
-    t.is(result.code, 1);
-    t.regex(result.err, new RegExp(`^junctor: Can't listen: port ${port}[^\n]*\n$`));
-  }
+  const { home, run } = await commandRig(t, { PORT: port, Providers: [] });
+  const { code, err } = await run(['start']);
+  t.is(code, 1);
+  t.regex(err, new RegExp(`^junctor: Can't listen: port ${port}[^\n]*\n$`));
   t.false(existsSync(pidFile(home)), 'nothing is left behind');
 });
 
@@ -194,7 +193,6 @@ linux('a restart applies another HOST at the same port, in both directions', asy
   t.is(await elsewhere(), 'refused');
   for (const [host, expected] of [
     ['0.0.0.0', 200],
-    ['127.0.0.1', 'refused'],
     ['localhost', 'refused'],
     ['0.0.0.0', 200],
   ] as const) {
@@ -300,27 +298,22 @@ test('the service keeps running when its output is closed', async (t) => {
 
 test('a service started by npm stops with npm', async (t) => {
   const folder = resolve(import.meta.dirname, '../../..');
-  for (const command of [
-    ['npm', 'start'],
-    ['npx', '--no', 'junctor', 'start'],
-  ] as const) {
-    const { home, ask } = await commandRig(t, { Providers: [] });
-    const [name, ...args] = command;
-    const { PATH = '' } = process.env;
-    const npm = spawn(name, args, {
-      cwd: folder,
-      env: { PATH, HOME: home, JUNCTOR_HOME: home },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    t.teardown(() => npm.kill('SIGKILL'));
-    let out = '';
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (data) => (out += data));
-    await until(async () => npm.exitCode !== null || out.includes('Try it'));
-    t.is((await ask(['status'])).code, 0, out);
-    npm.kill('SIGTERM');
-    await until(async () => !existsSync(pidFile(home)));
-    t.is((await ask(['status'])).code, 3);
-  }
+  // `npx` is a shell without these: what it does at a signal has a test below.
+  const { home, ask } = await commandRig(t, { Providers: [] });
+  const { PATH = '' } = process.env;
+  const npm = spawn('npm', ['start'], {
+    cwd: folder,
+    env: { PATH, HOME: home, JUNCTOR_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => npm.kill('SIGKILL'));
+  let out = '';
+  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (data) => (out += data));
+  await until(async () => npm.exitCode !== null || out.includes('Try it'));
+  t.is((await ask(['status'])).code, 0, out);
+  npm.kill('SIGTERM');
+  await until(async () => !existsSync(pidFile(home)));
+  t.is((await ask(['status'])).code, 3);
 });
 
 /** The process that a process started, as both are numbered here. */

@@ -256,7 +256,7 @@ test('a non-loopback address is not imported without a key', (t) => {
 test('F3 a router module is copied into the folder, and the result answers; one that cannot be used is left out with a line', async (t) => {
   const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
   t.teardown(upstream.close);
-  const { home, ask, run } = await commandRig(t, { Providers: [] });
+  const { home, ask } = await commandRig(t, { Providers: [] });
   const other = join(home, '.claude-code-router');
   await mkdir(other);
   const file = join(other, 'config.json');
@@ -289,7 +289,7 @@ test('F3 a router module is copied into the folder, and the result answers; one 
   t.true((await readdir(home)).includes('router.js'));
   const checked = await ask(['config', 'check']);
   t.is(checked.code, 0, checked.out);
-  const started = await run(['start', '--daemon']);
+  const started = await ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const answer = await fetch(`${addressIn(started.out)}/v1/chat/completions`, {
     method: 'POST',
@@ -300,8 +300,8 @@ test('F3 a router module is copied into the folder, and the result answers; one 
 });
 
 test('F3 a start in the background prints the warnings of the start', async (t) => {
-  const { run } = await commandRig(t, { Providers: [], Router: { module: './none.js' } });
-  const started = await run(['start', '--daemon']);
+  const { ask } = await commandRig(t, { Providers: [], Router: { module: './none.js' } });
+  const started = await ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   t.regex(started.err, /^warning: Router\.module can't be used: \.\/none\.js/m);
 });

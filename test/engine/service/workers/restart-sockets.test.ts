@@ -79,8 +79,8 @@ for (const [server, workers] of [
     const upstream = await startUpstream(() => sseAnswer([wires.responses.stream(['one', 'two']).join('')]));
     t.teardown(() => upstream.close());
     const rig = await commandRig(t, { WORKERS: workers, ...providersAt(() => upstream.url) });
-    const started = await rig.run(['start', '--daemon'], { env: { JUNCTOR_HTTP: server } });
-    t.teardown(() => rig.run(['stop']));
+    const started = await rig.ask(['start', '--daemon'], { env: { JUNCTOR_HTTP: server } });
+    t.teardown(() => rig.ask(['stop']));
     const baseUrl = addressIn(started.out);
     const all = new Clients(t, `${baseUrl}/v1/responses`);
     const running = Array.from({ length: clients }, (_, index) => all.run(index % 2 === 0));

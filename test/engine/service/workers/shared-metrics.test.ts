@@ -78,7 +78,7 @@ test('the metrics of several processes are one, also after one is killed and aft
     const now = await scrape(two);
     t.is(totalOf(now, 'requests_total'), 10);
     t.true(cpu(now) >= cpu(before), 'its processor time stays too');
-    const { workers } = JSON.parse((await rig.run(['status', '--json'])).out);
+    const { workers } = JSON.parse((await rig.ask(['status', '--json'])).out);
     return workers.length === 2 && workers.every(({ pid }: { pid: number }) => pid !== one.pid);
   });
   const [third, fourth] = await connectToWorkers(t, baseUrl, 2);

@@ -37,7 +37,7 @@ test('requests, captures and activity are those of all processes, whichever answ
     WORKERS: 2,
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models: ['m'] }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const workers = await connectToWorkers(t, addressIn(started.out), 2);
   const [one, two] = workers;
@@ -115,7 +115,7 @@ test('requests, captures and activity are those of all processes, whichever answ
   process.kill(one.pid, 'SIGKILL');
   await until(async () => {
     // A call that reaches the killed process has no answer, and `status` tells what it knows without one.
-    const { workers: now = [] } = JSON.parse((await rig.run(['status', '--json'])).out);
+    const { workers: now = [] } = JSON.parse((await rig.ask(['status', '--json'])).out);
     return now.length === 2 && now.every(({ pid }: { pid: number }) => pid !== one.pid);
   });
   const replaced = await connectToWorkers(t, addressIn(started.out), 2);
