@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Agent, toolLoop } from './agent.ts';
+import { type Agent, type Scenario, toolLoop } from './agent.ts';
 
 /*
  * Agents that `junctor run` directs to the gateway. Their settings here only keep them on this machine: without updates, telemetry, and
@@ -9,13 +9,19 @@ import { type Agent, toolLoop } from './agent.ts';
 
 const described = (command: string) => ({ command, description: 'Runs it' });
 
+/**
+ * One party of every format: requests of Chat Completions reach hosts of that format as they came, so what a strict host refuses in
+ * them isn't left out beforehand.
+ */
+const loopOf = (tool: RegExp): Scenario => ({ ...toolLoop(tool, described), oncePerFormat: true });
+
 /** opencode. Source: its documentation, "CLI", "Environment variables"; the names in its program. */
 export const opencode: Agent = {
   name: 'opencode',
   command: 'opencode',
   isRun: true,
   // Without a title of its own, a session asks the model for one.
-  scenarios: [toolLoop(/^bash$/, described)],
+  scenarios: [loopOf(/^bash$/)],
   async setUp({ destination }, { args = [], env }, prompt) {
     return {
       args: ['run', '--title', 'Looks', '--auto', '--model', `junctor/${destination}`, ...args, prompt],
@@ -36,7 +42,7 @@ export const copilot: Agent = {
   name: 'Copilot CLI',
   command: 'copilot',
   isRun: true,
-  scenarios: [toolLoop(/^bash$/, described)],
+  scenarios: [loopOf(/^bash$/)],
   async setUp({ home, destination }, { args = [], env }, prompt) {
     return {
       args: ['--allow-all-tools', ...args, '-p', prompt],
@@ -56,7 +62,7 @@ export const qwen: Agent = {
   name: 'Qwen Code',
   command: 'qwen',
   isRun: true,
-  scenarios: [toolLoop(/^run_shell_command$/, described)],
+  scenarios: [loopOf(/^run_shell_command$/)],
   async setUp({ home, destination }, { args = [], env }, prompt) {
     const folder = join(home, '.qwen');
     await mkdir(folder);

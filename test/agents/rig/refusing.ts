@@ -162,6 +162,14 @@ const hosts: readonly RefusingHost[] = [
     },
   },
   {
+    name: 'no medium level of gemini',
+    wire: 'gemini',
+    refuses: ({ body }) =>
+      at(body, 'generationConfig.thinkingConfig.thinkingLevel') === 'MEDIUM'
+        ? google('Thinking level MEDIUM is not supported for this model. Please retry with other thinking level.')
+        : undefined,
+  },
+  {
     name: 'short answers of gemini',
     wire: 'gemini',
     refuses({ body }) {

@@ -15,6 +15,7 @@ import { startWorld, type World } from './world.ts';
  */
 const isInBrief = (agent: Agent, scenario: Scenario, party: Party): boolean => {
   if (party.teaches) return refusingParties.indexOf(party) === agents.indexOf(agent);
+  if (!versed.includes(agent)) return false;
   const isOnce = scenario.oncePerFormat === true;
   const scenarios = agent.scenarios.filter(({ oncePerFormat = false }) => oncePerFormat === isOnce);
   const number = scenarios.indexOf(scenario);
@@ -51,7 +52,7 @@ export const testAgent = (agent: Agent): void => {
   const firstTry = agent.scenarios.filter(({ name }) => name === 'a tool loop');
   for (const party of [...parties, ...refusingParties]) {
     for (const scenario of party.teaches ? firstTry : agent.scenarios) {
-      if (scenario.oncePerFormat && !formatParties.includes(party)) continue;
+      if (scenario.oncePerFormat && !party.teaches && !formatParties.includes(party)) continue;
       if (brief && !isInBrief(agent, scenario, party)) continue;
       test(`${party.name}: ${scenario.name}`, async (t) => {
         t.timeout(600_000);
