@@ -223,7 +223,7 @@ export interface PlainReply {
 }
 
 /** Reads what `usageIn` needs of a whole reply of the usual form; `undefined` for any other, and, if it `mayReason`, for one with reasoning. */
-export type PlainReader = (bytes: Buffer, mayReason: boolean) => JsonObject | undefined;
+export type PlainReader = (bytes: Uint8Array, mayReason: boolean) => JsonObject | undefined;
 
 /** Headers of a request or reply, by lower-case name. */
 export type Headers = Readonly<Record<string, string>>;

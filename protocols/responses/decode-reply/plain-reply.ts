@@ -12,7 +12,8 @@ import { callReader } from './read-tool-calls.ts';
  * What tells the usage of a whole answer of the usual form, as an event that ends a stream has it. Texts aren't parsed: of the answer only
  * its status, usage and tier are, and of its items the type. `undefined` for any other answer, and for one with reasoning to keep.
  */
-export const plainReply = (bytes: Buffer, mayReason: boolean): JsonObject | undefined => {
+export const plainReply = (reply: Uint8Array, mayReason: boolean): JsonObject | undefined => {
+  const bytes = Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength);
   const members = memberSpans(bytes) ?? [];
   const [status, usage, tier] = ['status', 'usage', 'service_tier'].map((name) => valueIn(bytes, members, name));
   const output = memberNamed(members, 'output');
