@@ -11,13 +11,19 @@ import { providersAt } from '../support/faults/wires.ts';
 import { addressIn, bin } from '../support/processes/command.ts';
 import { startFaultyUpstreams, startLoad } from './load.ts';
 import { slopeOf } from './slope.ts';
+import { startSocketLoad, startSocketVendors } from './sockets.ts';
 
 /**
- * R14: a gateway as users run it under streams, one in ten of which fails and one in ten of which its client leaves. Prints what
- * it measures and ends with 1 when a bar is missed.
+ * R14: a gateway as users run it under streams, one in ten of which fails and one in ten of which its client leaves, beside turns over
+ * WebSocket, slow uploads, providers that stop and clients that flood. Prints what it measures and ends with 1 when a bar is missed.
  */
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, streams: { type: 'string', default: '200' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    streams: { type: 'string', default: '200' },
+    /** `uws` or `node`; empty: as the gateway chooses. */
+    server: { type: 'string', default: '' },
+  },
 });
 const minutes = Number(values.minutes);
 const streams = Number(values.streams);
@@ -31,18 +37,21 @@ const mostHeapMb = 8;
 
 const home = await mkdtemp(join(tmpdir(), 'junctor-soak-'));
 const upstreams = await startFaultyUpstreams();
+const vendors = await startSocketVendors();
+const { Providers, ...formats } = providersAt((wire) => upstreams[wire].url);
 await writeFile(
   join(home, 'config.json'),
   JSON.stringify({
     PORT: 0,
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000_000 },
-    ...providersAt((wire) => upstreams[wire].url),
+    ...formats,
+    Providers: [...Providers, ...vendors.providers],
   }),
 );
 const { PATH = '' } = process.env;
 const gateway = spawn(process.execPath, [bin, 'start'], {
-  env: { PATH, HOME: home, JUNCTOR_HOME: home, ...probeEnvironment(home) },
+  env: { PATH, HOME: home, JUNCTOR_HOME: home, JUNCTOR_HTTP: values.server, ...probeEnvironment(home) },
 });
 const exited = once(gateway, 'exit');
 const pid = gateway.pid ?? 0;
@@ -66,18 +75,21 @@ try {
   const baseUrl = addressIn(said);
   // A first round makes what is made once: pools, log files, compiled code.
   const first = startLoad(baseUrl, 20);
+  const firstSockets = startSocketLoad(baseUrl, 20);
   await wait(3_000);
-  await first.end();
+  await Promise.all([first.end(), firstSockets.end()]);
   /** Idle connections on both sides end, so that what is open is what is kept. */
   const settle = async (): Promise<number> => {
     await wait(6_000);
     for (const upstream of Object.values(upstreams)) upstream.closeIdle();
+    vendors.closeIdle();
     await wait(1_000);
     return openFilesOf(pid);
   };
   const filesBefore = await settle();
 
   const load = startLoad(baseUrl, streams);
+  const sockets = startSocketLoad(baseUrl, streams);
   const samples: { readonly minutes: number; readonly megabytes: number }[] = [];
   const heaps: number[] = [];
   const fromMs = performance.now();
@@ -98,7 +110,7 @@ try {
     );
   }
   const { p50Ms, p99Ms } = readProbe(home, pid);
-  await load.end();
+  await Promise.all([load.end(), sockets.end()]);
   const { tallies } = load;
   let files = await settle();
   for (let round = 0; round < 5 && Math.abs(files - filesBefore) > 2; round += 1) files = await settle();
@@ -109,7 +121,12 @@ try {
     tallies.wrongs === 0,
     `${tallies.whole} streams whole with their text, ${tallies.faulted} faults with one error each, ${tallies.left} left; ${tallies.wrongs} wrong`,
   );
-  for (const wrong of tallies.wrong.slice(0, 10)) console.log(`        ${wrong}`);
+  const { turn, upload, dead, relay, flood, wrong, wrongs } = sockets.tallies;
+  check(
+    wrongs === 0 && [turn, upload, dead, relay, flood].every((count) => count > 0),
+    `${turn} × 5 turns over WebSocket, ${upload} slow uploads, ${dead} over HTTP after their WebSocket's path was gone, ${relay} errors of providers that stopped, ${flood} floods of pings ended; ${wrongs} wrong`,
+  );
+  for (const what of [...tallies.wrong.slice(0, 10), ...wrong.slice(0, 10)]) console.log(`        ${what}`);
   check(Math.abs(files - filesBefore) <= 2, `open files ${filesBefore} before, ${files} after`);
   const lateness = `event loop late by ${p50Ms} ms (p50), ${p99Ms} ms (p99)`;
   // A short run is part of the checks of a change, on machines that do other things too: there it is only shown.
@@ -133,6 +150,7 @@ try {
   gateway.kill('SIGTERM');
   await Promise.race([exited, wait(35_000).then(() => gateway.kill('SIGKILL'))]);
   for (const upstream of Object.values(upstreams)) await upstream.close();
+  await vendors.close();
   await rm(home, { recursive: true, force: true });
 }
 check(gateway.exitCode === 0, `the gateway ended with ${gateway.exitCode}`);
