@@ -77,6 +77,7 @@ const furtherPages = [
   'docs/taught.md',
   'docs/telemetry.md',
   'docs/testing-stages.md',
+  'docs/troubleshooting.md',
   'docs/upgrading.md',
   'docs/usage.md',
   'docs/web-interface.md',
