@@ -201,7 +201,7 @@ export interface TransformerEntry {
   /** Which requests the stage runs for; absent: all. */
   readonly when?: When;
   /** What follows when the stage fails: the request fails, or goes on without it; absent: it fails. */
-  readonly onError?: 'fail' | 'continue';
+  readonly onError?: 'fail' | 'skip';
   readonly options: Readonly<Record<string, unknown>>;
 }
 

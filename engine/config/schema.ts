@@ -395,11 +395,11 @@ export const TransformerFile = Type.Object({
   ),
   when: Type.Optional(StageWhen),
   onError: Type.Optional(
-    Type.Enum(['fail', 'continue'], {
+    Type.Enum(['fail', 'skip'], {
       description:
-        'What follows when the stage fails: `fail`, the request fails; `continue`, it goes on without the stage.',
+        'What follows when the stage fails: `fail`, the request fails; `skip`, it goes on without the stage.',
       default: 'fail',
-      examples: ['continue'],
+      examples: ['skip'],
     }),
   ),
   options: Type.Optional(

@@ -19,7 +19,7 @@ import type { StageOf } from './stage-parts.ts';
 // Entries with `"onError": "continue"`: a stage that fails is left out of the attempt, with all of its halves.
 
 /** Whether the entry says to go on without the stage when it fails. */
-export const mayBeLeftOut = ({ about }: StageOf): boolean => about.onError === 'continue';
+export const mayBeLeftOut = ({ about }: StageOf): boolean => about.onError === 'skip';
 
 /** Whether a half of the stage has failed in this attempt, so that its other halves don't run either. */
 export const isLeftOut = ({ leftOut }: Routed, { position }: StageOf): boolean => leftOut?.has(position) ?? false;

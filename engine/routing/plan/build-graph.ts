@@ -228,7 +228,7 @@ const stageNode = <C extends Payload, Work extends RequestStage | CallStage | Ev
     ...(entry.ask && { asks: entry.ask }),
     ...(entry.timeoutMs !== undefined && { timeoutMs: entry.timeoutMs }),
     ...(entry.when && { when: conditionText(entry.when) }),
-    ...(entry.onError === 'continue' && { onError: entry.onError }),
+    ...(entry.onError === 'skip' && { onError: entry.onError }),
   }),
   id: `${step}:${entry.at}`,
   position,

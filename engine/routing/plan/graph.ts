@@ -54,8 +54,8 @@ export interface NodeDetails {
   readonly timeoutMs?: number;
   /** Which requests a stage runs for, where its entry says so. */
   readonly when?: string;
-  /** `continue`: requests go on without the stage when it fails. */
-  readonly onError?: 'continue';
+  /** `skip`: requests go on without the stage when it fails. */
+  readonly onError?: 'skip';
   /** The ids of the nodes that a stage is around. */
   readonly wraps?: readonly string[];
   /** URL of the call, without credentials and query. */

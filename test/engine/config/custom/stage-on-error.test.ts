@@ -124,7 +124,7 @@ test.before(async () => {
       transformers: Object.keys(sources).map((name) => ({
         path: `${name}.mjs`,
         ...(name !== 'marks' && { models: [name === 'wraps-both' ? 'both-halves-wrapped' : name] }),
-        ...(name !== 'fails' && { onError: 'continue' }),
+        ...(name !== 'fails' && { onError: 'skip' }),
         timeoutMs: name === 'holds' ? 600_000 : /hang|waits/.test(name) ? 40 : 20_000,
         ask: ['p,failing', 'p,silent'],
       })),

@@ -46,7 +46,7 @@ const rows: readonly (readonly [title: string, entry: object, findings: readonly
   ],
   [
     'a format that may be left out',
-    { name: 'openai', onError: 'continue' },
+    { name: 'openai', onError: 'skip' },
     ['fault: transformers[0].onError is for stages, and "openai" is a format'],
   ],
   [
@@ -73,10 +73,10 @@ const rows: readonly (readonly [title: string, entry: object, findings: readonly
   ['a limit of nothing', { path: 'operator.js', timeoutMs: 0 }, ['fault: transformers[0].timeoutMs must be >= 1']],
   [
     'an unknown choice',
-    { path: 'operator.js', onError: 'skip' },
-    ['fault: transformers[0].onError must be one of "fail", "continue"'],
+    { path: 'operator.js', onError: 'continue' },
+    ['fault: transformers[0].onError must be one of "fail", "skip"'],
   ],
-  ['a stage of the gateway that may be left out', { name: 'tooluse', onError: 'continue' }, []],
+  ['a stage of the gateway that may be left out', { name: 'tooluse', onError: 'skip' }, []],
 ];
 
 for (const [title, entry, findings] of rows) test(title, (t) => t.deepEqual(findingsOf([entry]), findings));

@@ -29,7 +29,7 @@ export const EntryHead = ({
         {known?.kind === 'custom' && known.state === 'loaded' && <Lamp tone="ok">loaded</Lamp>}
         {known && known.kind !== 'format' && <Halves halves={known.halves} />}
         {when !== undefined && <Badge>with a condition</Badge>}
-        {onError === 'continue' && <Badge>may be left out</Badge>}
+        {onError === 'skip' && <Badge>may be left out</Badge>}
         {given > 0 && <Badge>{counted(given, 'option')}</Badge>}
         <Badge tone={known?.kind === 'format' ? 'accent' : 'plain'}>
           {known ? kinds[known.kind] : file === undefined ? 'unknown' : kinds.custom}
