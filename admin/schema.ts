@@ -580,9 +580,7 @@ export const PlanGraph = Type.Object({
       ),
       timeoutMs: Type.Optional(Type.Integer({ description: 'How long a stage may take, where its entry says so.' })),
       when: Type.Optional(Type.String({ description: 'Which requests a stage runs for, where its entry says so.' })),
-      onError: Type.Optional(
-        Type.Enum(['skip'], { description: 'Requests go on without the stage when it fails.' }),
-      ),
+      onError: Type.Optional(Type.Enum(['skip'], { description: 'Requests go on without the stage when it fails.' })),
       wraps: Type.Optional(listOf(Type.String(), { description: 'The nodes that a stage is around, by `id`.' })),
       url: Type.Optional(Type.String({ description: 'Of the call.' })),
     }),

@@ -197,10 +197,14 @@ export const stageFault = (name: string, what: string, cause?: unknown): FaultEr
     if (knownKinds.has(kind) && typeof message === 'string') return cause;
     return stageFault(name, `${what}: its fault is of the unknown kind ${quoted(String(kind))}`);
   }
+  const why = cause instanceof Unusable ? `: ${cause.message}` : '';
   return new FaultError(
-    { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
+    { kind: 'stage-failed', message: `Transformer "${name}" ${what}${why}.` },
     cause === undefined ? {} : { cause },
   );
 };
+
+/** A stage gave something that can't be used. The message says what, in the gateway's own words, so clients may read it. */
+export class Unusable extends TypeError {}
 
 const knownKinds: ReadonlySet<unknown> = new Set(faultKinds);

@@ -17,7 +17,7 @@ import type { ReplyPart } from '../http/endpoint.ts';
 import { copyOf } from '../model/checked/copy.ts';
 import { recordStageLosses } from '../model/checked/record-stage-losses.ts';
 import type { Batch } from '../model/event.ts';
-import { FaultError, messageOf, quoted, stageFault } from '../model/fault.ts';
+import { FaultError, quoted, stageFault, Unusable } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { type Layer, layersAfter } from '../routing/plan/build-graph.ts';
@@ -248,7 +248,7 @@ class AroundRun {
   /** The answer of the stage, checked. A failure is its last event. */
   checked(report: Report): Observable<Batch> {
     const { name } = this.#stage;
-    const failed = (error: unknown) => report(stageFault(name, `failed in around: ${messageOf(error)}`, error));
+    const failed = (error: unknown) => report(stageFault(name, 'failed in around', error));
     return this.#answer().pipe(
       catchError((error: unknown) => of([errorEvent(failed(error))])),
       validateOrder(this.#answered.context, (what, at) =>
@@ -276,7 +276,7 @@ class AroundRun {
           next: (batch) => {
             this.#watch();
             if (Array.isArray(batch)) subscriber.next(batch);
-            else subscriber.error(new TypeError('the stage emitted something other than a batch of events'));
+            else subscriber.error(new Unusable('the stage emitted something other than a batch of events'));
           },
           error: (error: unknown) => subscriber.error(error),
           complete: () => subscriber.complete(),

@@ -1,7 +1,7 @@
 import { bodyFaults, headerFault } from '../config/sections/call-extras.ts';
 import type { Ready, Reconciled } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
-import { stageFault } from '../model/fault.ts';
+import { stageFault, Unusable } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { ModelRequest } from '../model/request.ts';
@@ -40,11 +40,7 @@ const changedBy = (
       body: body ? writeJson(applyPatches({ ...seen.body }, [body])) : call.body,
     };
   } catch (error) {
-    const failure = stageFault(
-      name,
-      `failed on the call${error instanceof Unusable ? `: ${error.message}` : ''}`,
-      error,
-    );
+    const failure = stageFault(name, 'failed on the call', error);
     if (!mayBeLeftOut(node) || !isFailure(failure)) throw failure;
     leaveOut(routed, node, failure, since);
     return call;
@@ -72,9 +68,6 @@ class SeenCall implements ProviderCall {
     return this.#body;
   }
 }
-
-/** A stage returned something that a call can't have. */
-class Unusable extends Error {}
 
 /** Checks a stage's changes: a custom module may return anything. */
 const checked = (changes: CallChanges | undefined): CallChanges => {

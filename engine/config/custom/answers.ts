@@ -8,7 +8,7 @@ import {
   mergeUsage,
   type Usage,
 } from '../../model/event.ts';
-import { FaultError, fail } from '../../model/fault.ts';
+import { FaultError, fail, Unusable } from '../../model/fault.ts';
 import { type Json, parseJson } from '../../model/json/json.ts';
 import { cutOff } from '../../model/reply.ts';
 import type { ModelRequest } from '../../model/request.ts';
@@ -136,5 +136,5 @@ export const lastText = ({ turns }: ModelRequest): string => {
 export const answerOf = (given: unknown): Observable<Batch> => {
   if (isObservable(given)) return given as Answer;
   if (given instanceof Promise) return from(given).pipe(concatMap(answerOf));
-  throw new TypeError('the stage returned something other than an answer');
+  throw new Unusable('the stage returned something other than an answer');
 };

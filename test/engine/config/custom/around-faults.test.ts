@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
@@ -77,6 +79,7 @@ test.before(async () => {
         { path: 'echo.ts', models: ['echo'] },
         { path: 'late.ts', models: ['late'] },
         { path: 'midway.ts', models: ['midway'] },
+        { path: 'throws.ts', models: ['throws'] },
         { path: 'child.ts', name: 'child', models: ['child'], ask: ['p,m'] },
         { path: 'pending.ts', models: ['pending'], ask: ['p,m', 'p,silent'] },
       ],
@@ -93,6 +96,7 @@ test.before(async () => {
           context.signal.addEventListener('abort', () =>
             again.subscribe({ error: ({ message }) => { globalThis.stageWasLate = message; } }));
           return replay(events);`),
+        'throws.ts': stage(`throw new Error('canary');`),
         'midway.ts': stage(`return next(request).pipe(untilContent);`),
         'child.ts': stage(`context.log('asks', { about: 'tea' });
           const first = await context.ask('p,m', 'tea');
@@ -159,6 +163,17 @@ for (const [path, [body, kind]] of Object.entries(otherWires)) {
     }
   }
 }
+
+test('what a stage throws is told in the log, with its place, and not to the client', async (t) => {
+  const { text, status } = await ask('throws', false);
+  t.is(status, 500);
+  t.regex(text, /Transformer \\"stage\\" failed in around\./);
+  t.notRegex(text, /canary/);
+  const line = async () =>
+    (await readFile(join(gateway.home, 'app.log'), 'utf8')).split('\n').find((one) => one.includes('canary'));
+  await until(async () => (await line()) !== undefined);
+  t.regex((await line()) ?? '', /throws\.ts\?[^:]*:\d+/);
+});
 
 test('a call after the end fails, and names the stage', async (t) => {
   await ask('late', false);
