@@ -57,14 +57,17 @@ test('every block is of a language that has a rule below', (t) => {
 
 /** Pages of functions that most users don't need, which are short. */
 const furtherPages = [
+  'docs/agents.md',
   'docs/around.md',
   'docs/clients.md',
+  'docs/comparison.md',
   'docs/credentials.md',
   'docs/fleet.md',
   'docs/gallery.md',
   'docs/history.md',
   'docs/hosts.md',
   'docs/kubernetes.md',
+  'docs/local-models.md',
   'docs/losses.md',
   'docs/memory.md',
   'docs/models.md',
@@ -274,7 +277,7 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
 ];
 
 /** Programs in place of those that the machine lacks: they end well. */
-const standIns = ['claude', 'codex', 'python', 'fish'];
+const standIns = ['claude', 'codex', 'opencode', 'copilot', 'qwen', 'kimi', 'aider', 'python', 'fish'];
 
 /** Runs commands of pages against a service in a folder of its own; the result is what went wrong, empty for nothing. */
 const commandRunner = async (t: ExecutionContext): Promise<(page: string, command: string) => Promise<string>> => {

@@ -19,6 +19,8 @@ function* filesIn(folder: string): Generator<string> {
 /** What serves those who come from the former name, and the changelog. */
 const servesUpgrading: ReadonlySet<string> = new Set([
   'CHANGELOG.md',
+  // Names a project of others.
+  'docs/comparison.md',
   'docs/upgrading.md',
   'engine/cli/former-name.ts',
   'engine/config/custom/resolve-hook.ts',
