@@ -17,12 +17,12 @@ export interface Target {
 
 /** Models whose restrictions differ; of other vendors, those of a first start. */
 const models: Readonly<Record<string, readonly string[]>> = {
-  anthropic: ['claude-sonnet-4-5'],
+  anthropic: ['claude-opus-5-5', 'claude-sonnet-4-5'],
   openai: ['gpt-5.1', 'gpt-5.6', 'gpt-4.1', 'gpt-4o-search-preview'],
-  deepseek: ['deepseek-chat'],
+  deepseek: ['deepseek-flash', 'deepseek-chat'],
   openrouter: ['z-ai/glm-5'],
   groq: ['openai/gpt-oss-120b', 'groq/compound', 'llama-3.3-70b-versatile'],
-  gemini: ['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'],
+  gemini: ['gemini-4-carbon', 'gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'],
 };
 
 function compatible(baseUrl: string, model: string): UpstreamProtocol {
@@ -54,7 +54,11 @@ export const targets: readonly Target[] = [
       ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'qwen3.8-max'],
     ] as const
   ).map(([baseUrl, model]) => ({ name: `look-alike ${model}`, model, protocol: compatible(baseUrl, model) })),
-  ...['gpt-5.1', 'gpt-4.1'].map((model) => ({ name: `responses ${model}`, model, protocol: responsesUpstream })),
+  ...['gpt-6.2-sol', 'gpt-5.1', 'gpt-4.1'].map((model) => ({
+    name: `responses ${model}`,
+    model,
+    protocol: responsesUpstream,
+  })),
 ];
 
 /** The client protocol of this wire format. */

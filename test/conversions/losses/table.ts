@@ -4,14 +4,14 @@ import { type Case, cases, smallest } from './cases.ts';
 import { clientOf, convert, type Target, targets } from './pairs.ts';
 
 const columns: readonly (readonly [title: string, target: string])[] = [
-  ['anthropic', 'anthropic claude-sonnet-4-5'],
+  ['anthropic', 'anthropic claude-opus-5-5'],
   ['openai', 'openai gpt-4.1'],
   ['openai¹', 'openai gpt-5.1'],
-  ['openai²', 'responses gpt-5.1'],
-  ['deepseek', 'deepseek deepseek-chat'],
+  ['openai²', 'responses gpt-6.2-sol'],
+  ['deepseek', 'deepseek deepseek-flash'],
   ['openrouter', 'openrouter z-ai/glm-5'],
   ['groq', 'groq openai/gpt-oss-120b'],
-  ['gemini', 'gemini gemini-3-pro'],
+  ['gemini', 'gemini gemini-4-carbon'],
 ];
 
 const titles: Readonly<Record<string, string>> = {
@@ -20,11 +20,12 @@ const titles: Readonly<Record<string, string>> = {
   responses: 'From Responses',
 };
 
-/** The tables of docs/losses.md: what becomes of each field on its way from each client protocol to each vendor. */
+/** The model of each column, and the tables of docs/losses.md: what becomes of each field from each client protocol to each vendor. */
 export const lossTables = (): string =>
-  Object.entries(cases)
-    .map(([wire, rows]) => `## ${titles[wire]}\n\n${table(wire, rows)}`)
-    .join('\n\n');
+  [
+    `Models: ${columns.map(([title, target]) => `${title} \`${targetOf(target).model}\``).join(', ')}.`,
+    ...Object.entries(cases).map(([wire, rows]) => `## ${titles[wire]}\n\n${table(wire, rows)}`),
+  ].join('\n\n');
 
 const table = (wire: string, rows: readonly Case[]): string => {
   const lines = rows.map((row) => ({ what: row.what, ...line(wire, row) }));
