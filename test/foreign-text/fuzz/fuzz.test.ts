@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { runTarget } from './run-target.ts';
 import { targets } from './targets.ts';
@@ -13,3 +14,10 @@ for (const target of targets) {
     t.is(runTarget(target, { seed, cases }).failure, undefined);
   });
 }
+
+test('R18 the page on guarantees says how many laws there are', (t) => {
+  const page = readFileSync(new URL('../../../docs/contributing/guarantees.md', import.meta.url), 'utf8');
+  const counts = [...page.matchAll(/(\d+) laws/g)].map(([, count]) => Number(count));
+  t.true(counts.length > 0);
+  t.deepEqual([...new Set(counts)], [targets.length]);
+});
