@@ -17,6 +17,9 @@ const folder = 'test/__tests__';
 const shared =
   /^test\/(?:admin|conversions\/losses|docs|foreign-text(?!\/fuzz)|protocols|regressions|runner|transformers|ui|engine\/(?!bounds|requests)[\w-]+)\//;
 
+/** Folders within such a folder whose tests are so many that they are a group of their own: a process runs all of its tests at once. */
+const large = new Set(['config/custom']);
+
 /** Short files beside those that take long. */
 const short = /^test\/engine\/requests\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
 
@@ -80,10 +83,11 @@ export const groupTests = (root, tests, tier = 'in-process') => {
  * @param {import('./tiers.js').Tier} [tier] the groups of processes are in a folder of their own
  */
 const groupOf = (test, tier) => {
-  const [, area, part] = dirname(test).split('/');
+  const [, area, part = '', inner = ''] = dirname(test).split('/');
+  if (!area) return test;
+  const own = large.has(join(part, inner)) ? inner : '';
   return (
-    inBrowser.get(test) ??
-    (area ? `${join(folder, tier === 'processes' ? '__tests__/__tests__' : '', area, part ?? '')}.test.ts` : test)
+    inBrowser.get(test) ?? `${join(folder, tier === 'processes' ? '__tests__/__tests__' : '', area, part, own)}.test.ts`
   );
 };
 

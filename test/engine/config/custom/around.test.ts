@@ -102,6 +102,8 @@ test.before(async () => {
   });
   gateway = await startGateway(
     {
+      // All of a file's tests run at once: on a busy machine, a stage's turn may come late.
+      TIMEOUTS: { stageMs: 600_000 },
       Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
       transformers: [
         {

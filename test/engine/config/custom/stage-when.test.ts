@@ -129,6 +129,8 @@ test.before(async () => {
   };
   gateway = await startGateway(
     {
+      // All of a file's tests run at once: on a busy machine, a stage's turn may come late.
+      TIMEOUTS: { stageMs: 600_000 },
       APIKEY: 'admin',
       CLIENTS: [client('team-a'), client('other')],
       RETRY: { attempts: 0 },
