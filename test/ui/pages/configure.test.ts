@@ -643,6 +643,12 @@ browserTest('transformers: options by schema, order by keyboard and by dragging'
       .getByRole('button', { name: /^maxtoken/ })
       .click();
     await page.getByLabel('max_tokens').fill('2048');
+    await page.getByText('When it runs, and what follows when it fails', { exact: true }).click();
+    await page.getByLabel('On error (onError)').selectOption('skip');
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Add to this condition', { exact: true }).selectOption({ label: 'Requested model' });
+    await page.getByLabel('Requested model', { exact: true }).fill('*opus*');
+    await page.getByText('When it runs, and what follows when it fails (set)', { exact: true }).click();
     const names = async () => page.locator('.sortable-row strong').allTextContents();
     await page.getByRole('button', { name: 'Move maxtoken down' }).click();
     t.deepEqual((await names()).slice(0, 2), ['reasoning', 'maxtoken']);
@@ -650,10 +656,15 @@ browserTest('transformers: options by schema, order by keyboard and by dragging'
     await page.keyboard.press('Alt+ArrowUp');
     t.deepEqual((await names()).slice(0, 2), ['maxtoken', 'reasoning']);
     const rows = page.locator('.sortable-row');
-    await rows.nth(1).locator('.sortable-grip').dragTo(rows.nth(0));
+    await rows.nth(1).locator('.sortable-grip').dragTo(rows.nth(0).locator('.sortable-grip'));
     t.deepEqual((await names()).slice(0, 2), ['reasoning', 'maxtoken']);
     await save(page);
-    t.like((await onDisk()).transformers[1], { name: 'maxtoken', options: { max_tokens: 2048 } });
+    t.like((await onDisk()).transformers[1], {
+      name: 'maxtoken',
+      options: { max_tokens: 2048 },
+      onError: 'skip',
+      when: { model: '*opus*' },
+    });
     await page.getByText('not loaded').waitFor();
   });
 });

@@ -29,35 +29,39 @@ export const EntryTerms = ({
   const values: JsonObject = Object.fromEntries(
     terms.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]]])),
   );
+  const isSet = when !== undefined || Object.keys(values).length > 0;
   return (
-    <div className="stack">
-      <SchemaForm
-        schema={schema}
-        titles={fieldTitles(schema)}
-        shown={terms}
-        path={path}
-        value={values}
-        onChange={(next) => onChange(terms.reduce((changed, name) => withMember(changed, name, next[name]), entry))}
-      />
-      <p className="soft small">
-        <Described text={about} />
-      </p>
-      {when === undefined ? (
-        <div className="row">
-          <Button look="quiet" icon="add" onClick={() => onChange(withMember(entry, 'when', {}))}>
-            Add a condition
-          </Button>
-        </div>
-      ) : (
-        <ConditionEditor
-          legend="Condition"
-          path={`${path}.when`}
-          when={isJsonObject(when) ? when : {}}
-          onChange={(next) => onChange(withMember(entry, 'when', next))}
-          onRemove={() => onChange(withMember(entry, 'when', undefined))}
+    <details>
+      <summary>When it runs, and what follows when it fails{isSet && ' (set)'}</summary>
+      <div className="stack">
+        <SchemaForm
+          schema={schema}
+          titles={fieldTitles(schema)}
+          shown={terms}
+          path={path}
+          value={values}
+          onChange={(next) => onChange(terms.reduce((changed, name) => withMember(changed, name, next[name]), entry))}
         />
-      )}
-    </div>
+        <p className="soft small">
+          <Described text={about} />
+        </p>
+        {when === undefined ? (
+          <div className="row">
+            <Button look="quiet" icon="add" onClick={() => onChange(withMember(entry, 'when', {}))}>
+              Add a condition
+            </Button>
+          </div>
+        ) : (
+          <ConditionEditor
+            legend="Condition"
+            path={`${path}.when`}
+            when={isJsonObject(when) ? when : {}}
+            onChange={(next) => onChange(withMember(entry, 'when', next))}
+            onRemove={() => onChange(withMember(entry, 'when', undefined))}
+          />
+        )}
+      </div>
+    </details>
   );
 };
 
