@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
 import { addressIn, commandRig } from '../../support/processes/command.ts';
-import { isMissing } from '../../support/processes/redis.ts';
+import { isMissing, type TestStore } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 import { chatReply } from '../../support/upstreams/chat-stream.ts';
 import { signingUpstream, ToolLoop } from '../../support/upstreams/tool-loop.ts';
@@ -15,6 +15,22 @@ const ask = (model: string, more: object = {}) => ({
   method: 'POST',
   body: { model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...more },
 });
+
+const keysOf = async (redis: TestStore): Promise<readonly string[]> => {
+  const keys = await redis.run('KEYS', '*');
+  return Array.isArray(keys) ? keys : [];
+};
+
+/** All that the store holds. */
+const dumpOf = async (redis: TestStore): Promise<string> => {
+  const dump: string[] = [];
+  for (const key of await keysOf(redis)) {
+    dump.push(key);
+    const type = await redis.run('TYPE', key);
+    dump.push(JSON.stringify(await redis.run(type === 'hash' ? 'HGETALL' : 'GET', key)));
+  }
+  return dump.join('\n');
+};
 
 test('two machines know of each other and of open breakers, by an account with the least rights', async (t) => {
   if (isMissing(t, 'redis-server')) return;
@@ -182,19 +198,9 @@ test('a loop of tool calls alternates over two machines, and the store holds no 
   t.log(`tries: ${tries}`);
   t.deepEqual(seen, { signed: 5, unsigned: 0 });
 
-  const listKeys = async (): Promise<readonly string[]> => {
-    const keys = await redis.run('KEYS', '*');
-    return Array.isArray(keys) ? keys : [];
-  };
   // A sealed signature for each round with a call; the gateways don't wait until the store has it.
-  await until(async () => (await listKeys()).filter((key) => key.includes(':s:')).length >= seen.signed);
-  const dump: string[] = [];
-  for (const key of await listKeys()) {
-    dump.push(key);
-    const type = await redis.run('TYPE', key);
-    dump.push(JSON.stringify(await redis.run(type === 'hash' ? 'HGETALL' : 'GET', key)));
-  }
-  const text = dump.join('\n');
+  await until(async () => (await keysOf(redis)).filter((key) => key.includes(':s:')).length >= seen.signed);
+  const text = await dumpOf(redis);
   for (const secret of [canaries.key, canaries.prompt, 'signature-of-call', 'look_up', fleetKey, storePassword]) {
     t.false(text.includes(secret), secret);
   }
@@ -214,6 +220,40 @@ const hasLoadedStore = async (folder: string): Promise<boolean> => {
     /class SocketClosedUnexpectedlyError\b|SocketClosedUnexpectedlyError ?= ?class\b/.test(text),
   );
 };
+
+test('what a stage remembers on one machine is known on the other', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  t.timeout(240_000);
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
+  t.teardown(upstream.close);
+  const cache = await readFile(new URL('../../../docs/examples/cache.ts', import.meta.url), 'utf8');
+  const { redis, replicas } = await fleetRig(
+    t,
+    2,
+    {
+      LOG: false,
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+      transformers: [{ path: 'cache.ts', options: { minutes: 5 } }],
+    },
+    {},
+    { 'cache.ts': cache },
+  );
+  const [one, two] = replicas;
+  if (!one || !two) return t.fail();
+  await untilMet(replicas);
+  t.is((await one.fetch('/v1/messages', ask('p,m'))).status, 200);
+  const asked = upstream.requests.length;
+  t.is(asked, 1);
+  // A value reaches the store with the next exchange.
+  await until(async () => {
+    const before = upstream.requests.length;
+    const { status, text } = await two.fetch('/v1/messages', ask('p,m'));
+    t.is(status, 200, text);
+    t.regex(text, /Hello/);
+    return upstream.requests.length === before;
+  });
+  t.notRegex(await dumpOf(redis), /Hello/, 'sealed');
+});
 
 test('the package of the store is loaded with FLEET alone, and a store that is absent hinders no start', async (t) => {
   t.timeout(240_000);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -31,11 +31,17 @@ interface Replica extends Pick<WorkerConnection, 'fetch'> {
   readonly run: Awaited<ReturnType<typeof commandRig>>['run'];
 }
 
-/** A store with an account that has the least rights, and so many gateways that use it. */
-export const fleetRig = async (t: ExecutionContext, count: number, config: object, fleet: object = {}) => {
+/** A store with an account that has the least rights, and so many gateways that use it. `files`: what else is in their folders. */
+export const fleetRig = async (
+  t: ExecutionContext,
+  count: number,
+  config: object,
+  fleet: object = {},
+  files: Readonly<Record<string, string>> = {},
+) => {
   const redis = await startRedis(t, '--user', 'sy', 'on', `>${storePassword}`, ...storeRights);
   const start = async (): Promise<Replica> => {
-    const { begin, run } = await commandRig(t, {
+    const { home, begin, run } = await commandRig(t, {
       FLEET: {
         store: `redis://sy:$STORE_PASSWORD@127.0.0.1:${redis.port}`,
         key: '$FLEET_KEY',
@@ -44,6 +50,7 @@ export const fleetRig = async (t: ExecutionContext, count: number, config: objec
       },
       ...config,
     });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);
     const env = { STORE_PASSWORD: storePassword, FLEET_KEY: fleetKey };
     const service = begin(['start'], { env });
     await service.says('listens on');

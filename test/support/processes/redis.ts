@@ -20,7 +20,7 @@ export const isMissing = (t: ExecutionContext, program: string, ...args: readonl
 };
 
 /** A store of a test's own. */
-interface TestStore {
+export interface TestStore {
   readonly port: number;
   /** `redis://127.0.0.1:…`. */
   readonly url: string;
