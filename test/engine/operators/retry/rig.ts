@@ -62,7 +62,8 @@ export const rig = async (
     transformers: names.map((provider, index) => ({ name: formats[index] ?? 'anthropic', provider })),
     ...config,
   };
-  const gateway = await startGateway(written, {}, extras);
+  // On a busy machine, a keep-alive would come before the answer's headers.
+  const gateway = await startGateway(written, {}, { keepAliveMs: 600_000, ...extras });
   t.teardown(async () => {
     await gateway.stop();
     await Promise.all(upstreams.map((upstream) => upstream.close()));
