@@ -188,7 +188,7 @@ export const mayPassThrough = ({
       verbatim &&
       !resolution.tagged &&
       !client.needsRepair?.(clientBody) &&
-      (upstream.acceptsVerbatim?.(request) ?? true),
+      (upstream.acceptsVerbatim?.(request, clientBody) ?? true),
     // Stages know nothing of a compacted conversation.
     reply:
       !summarizes &&

@@ -49,6 +49,8 @@ export interface ChatDialect {
   readonly systemPlace: 'anywhere' | 'first';
   /** Text-only content is one string, never a list, empty or null. */
   readonly plainText: boolean;
+  /** It is known to refuse a list of texts as content. */
+  readonly refusesTextLists: boolean;
   /** Leaves out members at their default: some servers reject members that they don't know, whatever the value. */
   readonly omitsDefaults: boolean;
   /** The optional members that it accepts; all others are recorded as losses. */
@@ -61,9 +63,14 @@ export interface ChatDialect {
   readonly temperatures: readonly [least: number, most: number] | undefined;
   /** The highest output token limit that it accepts; absent: the model's. */
   readonly mostTokens: number | undefined;
-  /** Which requests of chat clients pass through unchanged: all, those without web search, or none. */
-  readonly passThrough: 'all' | 'without-web-search' | 'none';
-  /** Unmodelled members of a chat client's body that this vendor rejects. */
+  /**
+   * Which requests of chat clients pass through unchanged: all, those without web search, those without what the vendor is known to
+   * refuse, or none.
+   */
+  readonly passThrough: 'all' | 'without-web-search' | 'without-refused' | 'none';
+  /** The members that it is known to refuse; others that `fields` lacks may be accepted. */
+  readonly refused: ReadonlySet<ChatField>;
+  /** Members of a chat client's body, mostly unmodelled ones, that this vendor rejects. */
   readonly rejectedExtra: ReadonlySet<string>;
   /**
    * For a vendor that rejects unknown members, also in messages and tools: the unmodelled body members that it
@@ -209,6 +216,7 @@ export const plainDialect: ChatDialect = {
   systemRole: 'system',
   systemPlace: 'anywhere',
   plainText: false,
+  refusesTextLists: false,
   omitsDefaults: false,
   excludes: [],
   fieldNames: {},
@@ -234,6 +242,7 @@ export const plainDialect: ChatDialect = {
     'custom_tools',
   ]),
   passThrough: 'all',
+  refused: new Set(),
   rejectedExtra: new Set(),
   acceptedExtra: undefined,
   user: { field: 'user', fits: /^[\s\S]{1,64}$/ },

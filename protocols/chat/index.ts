@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { chain, runWhole } from '../../engine/model/machine.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
@@ -16,6 +17,7 @@ import { encodeStream } from './encode-reply/encode-stream.ts';
 import { loopForbidsThinking } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
+import { hasRefused } from './refused.ts';
 import { finishRecord, mayFailNatively } from './reply-end.ts';
 
 export {
@@ -54,13 +56,32 @@ export const chatClient: ClientProtocol = {
 
 const acceptsVerbatim =
   (dialectOf: (model: string) => ChatDialect) =>
-  (request: ModelRequest): boolean => {
+  (request: ModelRequest, body: JsonObject): boolean => {
     const dialect = dialectOf(request.model);
-    const searches = request.tools.some((tool) => tool.type === 'web-search');
-    const all = dialect.passThrough === 'all' || (dialect.passThrough === 'without-web-search' && !searches);
     const thinks = request.reasoning !== undefined;
-    return all && acceptsCallIds(request, dialect) && !(thinks && loopForbidsThinking(request, dialect));
+    return (
+      passes(request, body, dialect) &&
+      (dialect.streamUsage || body.stream_options === undefined) &&
+      acceptsCallIds(request, dialect) &&
+      !(thinks && loopForbidsThinking(request, dialect))
+    );
   };
+
+const passes = (request: ModelRequest, body: JsonObject, dialect: ChatDialect): boolean => {
+  const { passThrough } = dialect;
+  switch (passThrough) {
+    case 'all':
+      return true;
+    case 'without-web-search':
+      return !request.tools.some((tool) => tool.type === 'web-search');
+    case 'without-refused':
+      return !hasRefused(request, body, dialect);
+    case 'none':
+      return false;
+    default:
+      return passThrough satisfies never;
+  }
+};
 
 /** Whether the model accepts all call ids of this request unchanged. */
 const acceptsCallIds = (request: ModelRequest, { callIds }: ChatDialect): boolean =>

@@ -44,9 +44,11 @@ interface ConfiguredRows {
 
 /** The dialect of a compatible server for a model: what all accept, then the host's row, its model's and the family's. */
 export const compatibleDialect = ({ baseUrl, model, options }: Target<ConfiguredRows>): ChatDialect => {
-  const host = hostOf(baseUrl, options.host)?.row;
-  const atHost = host ? traitsOf(applyRow(compatible, host), host.models ?? [], model) : compatible;
-  return familiesOf(model, options.family).reduce((dialect, family) => applyFamily(dialect, family, model), atHost);
+  const host = hostOf(baseUrl, options.host);
+  const atHost = host ? traitsOf(applyRow(compatible, host.row), host.row.models ?? [], model) : compatible;
+  const dialect = familiesOf(model, options.family).reduce((made, family) => applyFamily(made, family, model), atHost);
+  // A port is a guess: what it makes of a host changes no request that may pass.
+  return host && host.because !== 'port' ? { ...dialect, passThrough: 'without-refused' } : dialect;
 };
 
 /** Whether the paths of a provider have no version. */

@@ -24,6 +24,7 @@ export const applyRow = (dialect: ChatDialect, { accepts = [], refuses = [], dif
   ...dialect,
   ...differ,
   fields: without(new Set([...dialect.fields, ...accepts]), new Set(refuses)),
+  refused: new Set([...dialect.refused, ...refuses]),
 });
 
 /** The fields that aren't among `left`. */

@@ -2,7 +2,7 @@ import type { KnownModels } from '../../engine/model/transformer.ts';
 import { nearestEfforts } from '../../engine/model/wire/efforts.ts';
 import { narrowToolSchema } from '../../engine/model/wire/tool-schema.ts';
 import { type ChatDialect, thinkingSwitch } from '../../protocols/chat/index.ts';
-import type { DialectRow } from './dialect-row.ts';
+import { type DialectRow, without } from './dialect-row.ts';
 
 /** A server that accepts Chat Completions as OpenAI's does, more or less. */
 interface HostRow extends DialectRow {
@@ -49,6 +49,8 @@ const enableThinking = {
 
 const noReasoning = { reasoning: undefined } as const;
 
+const noStorage: ChatDialect['rejectedExtra'] = new Set(['store']);
+
 /**
  * The known hosts: what differs from the form that all of them accept. Rules about prompts go with the model instead
  * (`modelFamilies`). Sources: the hosts' API references; the tables of client programs; reports of their users, as of
@@ -77,7 +79,7 @@ export const hostRows: readonly HostRow[] = [
     recognised: '`api.x.ai`',
     gets: 'no earlier reasoning',
     hosts: ['api.x.ai'],
-    differ: { reasoningHistory: undefined },
+    differ: { rejectedExtra: noStorage, reasoningHistory: undefined },
   },
   {
     name: 'moonshot',
@@ -112,6 +114,7 @@ export const hostRows: readonly HostRow[] = [
     refuses: ['strict'],
     differ: {
       mostTokens: 131_072,
+      rejectedExtra: noStorage,
       reasoning: { form: 'reasoning_effort', efforts: threeEfforts },
       reasoningHistory: { field: 'reasoning_content', ...onCalls },
     },
@@ -171,7 +174,10 @@ export const hostRows: readonly HostRow[] = [
       { names: /^(?:qwen|llama|glm-4)/, differ: noReasoning },
       {
         names: /^qwen/,
-        differ: ({ fields }) => ({ fields: new Set([...fields].filter((field) => field !== 'strict')) }),
+        differ: ({ fields, refused }) => ({
+          fields: without(fields, new Set(['strict'])),
+          refused: new Set([...refused, 'strict']),
+        }),
       },
     ],
   },
@@ -200,6 +206,7 @@ export const hostRows: readonly HostRow[] = [
     hosts: ['api.together.xyz', 'api.together.ai'],
     refuses: ['strict'],
     differ: {
+      rejectedExtra: new Set(['store', 'reasoning_effort']),
       reasoning: {
         form: 'switch',
         on: { reasoning: { enabled: true } },
@@ -216,7 +223,7 @@ export const hostRows: readonly HostRow[] = [
     gets: 'no reasoning controls',
     hosts: ['integrate.api.nvidia.com'],
     refuses: ['strict'],
-    differ: noReasoning,
+    differ: { ...noReasoning, rejectedExtra: noStorage },
   },
   {
     name: 'cloudflare',
@@ -225,7 +232,7 @@ export const hostRows: readonly HostRow[] = [
     gets: 'no reasoning controls',
     hosts: ['api.cloudflare.com', 'gateway.ai.cloudflare.com'],
     refuses: ['strict'],
-    differ: noReasoning,
+    differ: { ...noReasoning, rejectedExtra: noStorage },
   },
   {
     name: 'copilot',
@@ -256,7 +263,7 @@ export const hostRows: readonly HostRow[] = [
     gets: 'images as data, not by URL',
     hosts: ['generativelanguage.googleapis.com'],
     refuses: ['presence_penalty', 'frequency_penalty'],
-    differ: { imageUrls: false },
+    differ: { rejectedExtra: noStorage, imageUrls: false },
   },
   {
     name: 'ollama',
@@ -267,6 +274,7 @@ export const hostRows: readonly HostRow[] = [
     port: 11_434,
     differ: {
       imageUrls: false,
+      refusesTextLists: true,
       reasoning: effortsOf('none', 'low', 'medium', 'high', 'max'),
       reasoningHistory: { field: 'reasoning', ...onCalls },
     },

@@ -62,14 +62,27 @@ const effortsOver: readonly KnownModels<ChatDialect>[] = openAiEfforts.map(
  * Known limits of OpenAI's models on any server. Source: OpenAI API reference, "Create chat completion"; guides
  * "Reasoning", "Prompt caching"; the API's own errors for tools with reasoning; as of November 2026.
  */
-const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readonly KnownModels<ChatDialect>[] => [
+const knownOver = ({
+  fields,
+  refused,
+  reasoningHistory,
+  maxTokens,
+}: ChatDialect): readonly KnownModels<ChatDialect>[] => [
   searchModels,
   { names: openAiModels.all, differ: { callIds: shortCallIds } },
   {
     names: openAiModels.reasoning,
-    differ: { maxTokens: 'max_completion_tokens', fields: without(fields, sampling), reasoningHistory: undefined },
+    differ: {
+      maxTokens: 'max_completion_tokens',
+      fields: without(fields, sampling),
+      refused: new Set([...refused, ...sampling]),
+      reasoningHistory: undefined,
+    },
   },
-  { names: openAiModels.withoutReasoning, differ: { maxTokens, fields, reasoningHistory, reasoning: undefined } },
+  {
+    names: openAiModels.withoutReasoning,
+    differ: { maxTokens, fields, refused, reasoningHistory, reasoning: undefined },
+  },
   { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: undefined } },
   ...effortsOver,
   { names: /^gpt-5\.[45](?!\d)/, differ: { toolsWithoutReasoning: 'asked' } },

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../json/json.ts';
-import type { Losses } from '../loss.ts';
+import { Losses } from '../loss.ts';
 import { memberPath } from '../schema.ts';
 import { mergeAlternatives } from './merge-alternatives.ts';
 import { mergeSchemas } from './merge-schemas.ts';
@@ -65,6 +66,12 @@ export const toolSchema = (
   // A recursive schema can't be written without references, so all of them stay.
   const whole = walk.keepsReference ? rewrite(united, [], { ...walk, form: { ...form, references: 'kept' } }) : inlined;
   return asObject(form.dialectName === 'dropped' ? withoutDialect(whole) : whole, form);
+};
+
+/** Whether a schema has a vendor's form already, but for `$schema` where the vendor may ignore it. */
+export const fitsToolSchema = (parameters: JsonObject, form: ToolSchemaForm): boolean => {
+  const written = toolSchema(parameters, { ...form, dialectName: 'kept' }, '', new Losses(''));
+  return written === parameters || isDeepStrictEqual(written, parameters);
 };
 
 /** The maximum number of schemas of a tool with inlined references, which may expand a small schema without bound. */

@@ -86,7 +86,8 @@ const plainFields = [
 const excludedBy = (field: ChatField, request: ModelRequest, dialect: ChatDialect): string | undefined =>
   dialect.excludes.find(({ beside, left }) => left.includes(field) && isAsked(beside, request, dialect))?.beside;
 
-const isAsked = (asked: ChatField | 'reasoning', request: ModelRequest, dialect: ChatDialect): boolean => {
+/** Whether a request has what keeps other members from being sent. */
+export const isAsked = (asked: ChatField | 'reasoning', request: ModelRequest, dialect: ChatDialect): boolean => {
   const { reasoning } = request;
   if (asked === 'reasoning') return reasoning !== undefined && !isOff(reasoning) && !thinkingIsLifted(request, dialect);
   const member = plainFields.find(([field]) => field === asked)?.[1];

@@ -263,7 +263,7 @@ const factsOf = (
   rewrites: client.rewritesReply?.(asked),
   own: client.ownWireField?.(asked),
   upstreams: upstreams.map((upstream) => ({
-    accepts: upstream.acceptsVerbatim?.(request),
+    accepts: upstream.acceptsVerbatim?.(request, asked),
     reasons: upstream.mayReason?.(asked),
     verbatim: reconcileSignatures(request, { provider: 'p', wire: client.wire }, cache, new Losses('test')).verbatim,
   })),

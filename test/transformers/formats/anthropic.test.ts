@@ -31,6 +31,7 @@ const body = (model: string, thinking: JsonObject, history: readonly JsonObject[
 const isRelayed = (asked: JsonObject, place: Place): boolean =>
   upstreamOf('anthropic', String(asked.model), 'messages', place).acceptsVerbatim?.(
     messagesClient.decodeRequest(asked),
+    asked,
   ) ?? true;
 
 for (const place of places) {

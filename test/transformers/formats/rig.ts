@@ -69,7 +69,8 @@ export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): st
 
 /** Whether this chat client's body may go out as it came. */
 export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
-  upstreamOf(vendor, String(asked.model), 'chat', place).acceptsVerbatim?.(chatClient.decodeRequest(asked)) ?? true;
+  upstreamOf(vendor, String(asked.model), 'chat', place).acceptsVerbatim?.(chatClient.decodeRequest(asked), asked) ??
+  true;
 
 export const headersOf = (
   vendor: string,
