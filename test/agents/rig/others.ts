@@ -9,11 +9,7 @@ import { type Agent, type Scenario, toolLoop } from './agent.ts';
 
 const described = (command: string) => ({ command, description: 'Runs it' });
 
-/**
- * One party of every format: requests of Chat Completions reach hosts of that format as they came, so what a strict host refuses in
- * them isn't left out beforehand.
- */
-const loopOf = (tool: RegExp): Scenario => ({ ...toolLoop(tool, described), oncePerFormat: true });
+const loopOf = (tool: RegExp): Scenario => toolLoop(tool, described);
 
 /** opencode. Source: its documentation, "CLI", "Environment variables"; the names in its program. */
 export const opencode: Agent = {

@@ -29,10 +29,10 @@ interface Case {
 interface CaseRecord {
   /** Without those that were refused for what they teach. */
   readonly requests: readonly Seen[];
-  /** What the vendor refused, and what it misses; empty if all is well. */
+  /** What the vendor refused once more, and what it misses; empty if all is well. */
   readonly complaints: readonly string[];
-  /** How many were refused so. */
-  readonly refused: number;
+  /** What was refused so, one entry a request: the first refusal may teach. */
+  readonly refused: readonly string[];
 }
 
 /** All vendors and hosts, behind one proxy on a loopback port. */
@@ -48,7 +48,7 @@ export interface World {
 interface Open extends Case {
   readonly requests: Seen[];
   readonly complaints: string[];
-  refused: number;
+  readonly refused: string[];
 }
 
 /** The key that the gateway has for a party. */
@@ -65,7 +65,7 @@ export const startWorld = async (): Promise<World> => {
       return jsonAnswer({ error: { message: `no case for ${url}` } }, 404);
     }
     const target = new URL(url);
-    const { party, requests, complaints } = one;
+    const { party, requests, complaints, refused } = one;
     if (target.host !== new URL(party.baseUrl).host) complaints.push(`a request went to ${target.host}`);
     const path = target.pathname + target.search;
     // A query that says no more than the path is ignored by all vendors.
@@ -77,15 +77,17 @@ export const startWorld = async (): Promise<World> => {
     const seen = readSeen(party.wire, body);
     const refusal = party.teaches?.({ body: loose(body), headers });
     if (refusal) {
-      one.refused += 1;
+      refused.push(JSON.stringify(refusal.body));
       return jsonAnswer(refusal.body, refusal.status);
     }
-    requests.push(seen);
     const [first, ...more] = party.refusals(body, path);
     if (first) {
-      complaints.push(...[first, ...more].map(({ words }) => `refused: ${words}`));
+      const words = [first, ...more].map((each) => `refused: ${each.words}`);
+      if (refused.length > 0) complaints.push(...refused, ...words);
+      refused.push(words.join('; '));
       return failed(party, first.status, first.words);
     }
+    requests.push(seen);
     complaints.push(...misses(seen, party));
     return react(one.script(seen, requests.length), party, body, path);
   });
@@ -93,7 +95,7 @@ export const startWorld = async (): Promise<World> => {
     proxyUrl: upstream.url,
     strays,
     open(one) {
-      const opened = { ...one, requests: [], complaints: [], refused: 0 };
+      const opened = { ...one, requests: [], complaints: [], refused: [] };
       cases.push(opened);
       return opened;
     },
