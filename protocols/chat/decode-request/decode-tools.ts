@@ -1,4 +1,4 @@
-import { fail, unsupported } from '../../../engine/model/fault.ts';
+import { fail, quoted, unsupported } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { Extra, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../../engine/model/request.ts';
 import { reader } from '../../../engine/model/schema.ts';
@@ -81,11 +81,26 @@ const decodeWebSearch = (raw: JsonObject, at: string): WebSearchTool => {
 const flatLocation = (location: JsonObject): JsonObject =>
   isJsonObject(location.approximate) ? { type: 'approximate', ...location.approximate } : location;
 
+/**
+ * The reference's words, and two of vendors: `any` is Mistral's `required`; `validated` is Gemini's `auto` with calls that fit their
+ * schemas, as Copilot CLI 1.0 asks of its models.
+ */
+const choiceWords: ReadonlyMap<string, ToolChoice> = new Map([
+  ['none', { type: 'none' }],
+  ['auto', { type: 'auto' }],
+  ['validated', { type: 'auto' }],
+  ['required', { type: 'required' }],
+  ['any', { type: 'required' }],
+]);
+
 /** `tool_choice` → choice. Throws for an invalid value. */
 export const decodeToolChoice = (choice: string | JsonObject): ToolChoice => {
-  if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice };
   if (typeof choice === 'string') {
-    return fail('invalid-request', 'tool_choice must be none, auto, required or an object.', { param: 'tool_choice' });
+    const known = choiceWords.get(choice);
+    if (known) return known;
+    return fail('invalid-request', `tool_choice must be none, auto, required or an object, not ${quoted(choice)}.`, {
+      param: 'tool_choice',
+    });
   }
   switch (choice.type) {
     case 'function':

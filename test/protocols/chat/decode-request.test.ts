@@ -501,3 +501,12 @@ test("whatever the body, it is decoded or is the client's fault", (t) => {
   });
   t.notThrows(() => fc.assert(law, { seed, numRuns: 500 }));
 });
+
+test('words of vendors for a tool choice are read', (t) => {
+  for (const [word, type] of [
+    ['any', 'required'],
+    ['validated', 'auto'],
+  ] as const) {
+    t.deepEqual(decodeRequest(ask({ tool_choice: word })).toolChoice, { type });
+  }
+});
