@@ -83,22 +83,26 @@ test('a redirect is not followed: the fallback answers, or the client gets an er
   }
 });
 
-test('without further tries, a kept connection that is reset or closed is replaced and counted, but not for the breaker', async (t) => {
-  for (const how of ['reset', 'close'] as const) {
-    const seen = new Set<Promise<void>>();
-    const breaking: Script = (asked) => {
-      const isKept = seen.has(asked.closed);
-      seen.add(asked.closed);
-      return isKept ? how : good()(asked);
-    };
-    const { ask, metric } = await rig(t, [breaking], {
-      config: { RETRY: { ...quick, attempts: 0 }, BREAKER: { faults: 1 } },
-    });
-    for (let count = 0; count < 10; count += 1) t.is((await ask()).status, 200);
-    const [resends = ''] = await metric('upstream_resends_total');
-    t.regex(resends, /^junctor_upstream_resends_total\{provider="a"\} [1-9]/);
-  }
-});
+// Alone: beside others, an end may be seen so late that the upstream may have begun to work, and is not asked again.
+test.serial(
+  'without further tries, a kept connection that is reset or closed is replaced and counted, but not for the breaker',
+  async (t) => {
+    for (const how of ['reset', 'close'] as const) {
+      const seen = new Set<Promise<void>>();
+      const breaking: Script = (asked) => {
+        const isKept = seen.has(asked.closed);
+        seen.add(asked.closed);
+        return isKept ? how : good()(asked);
+      };
+      const { ask, metric } = await rig(t, [breaking], {
+        config: { RETRY: { ...quick, attempts: 0 }, BREAKER: { faults: 1 } },
+      });
+      for (let count = 0; count < 10; count += 1) t.is((await ask()).status, 200);
+      const [resends = ''] = await metric('upstream_resends_total');
+      t.regex(resends, /^junctor_upstream_resends_total\{provider="a"\} [1-9]/);
+    }
+  },
+);
 
 test('R15 there is no retry once an answer has begun', async (t) => {
   for (const model of ['any', 'b,m']) {
