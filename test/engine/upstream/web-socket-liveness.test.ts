@@ -45,7 +45,8 @@ const setUp = async (t: ExecutionContext, script: SocketScript = stalls(0)) => {
   return { time, vendor, ask, ways, lose };
 };
 
-test('a request on a connection whose path is gone is made over HTTP, after 20 seconds', async (t) => {
+// One after the other, in a process of their own: calls take turns in reading, and one that waits for its turn isn't silent.
+test.serial('a request on a connection whose path is gone is made over HTTP, after 20 seconds', async (t) => {
   const { time, vendor, ask, ways, lose } = await setUp(t);
   const { outcome } = ask('one');
   await until(() => ways().length === 1);
@@ -59,7 +60,7 @@ test('a request on a connection whose path is gone is made over HTTP, after 20 s
   t.is(time.timers(), 1, 'only the look for sleep is left');
 });
 
-test('a request whose vendor answers pings goes on waiting, and its answer may pause', async (t) => {
+test.serial('a request whose vendor answers pings goes on waiting, and its answer may pause', async (t) => {
   const { time, vendor, ask, ways } = await setUp(t);
   const asked = ask('one');
   await until(() => ways().length === 1);
@@ -83,22 +84,25 @@ test('a request whose vendor answers pings goes on waiting, and its answer may p
   t.deepEqual(ways(), ['socket']);
 });
 
-test('an answer on a connection whose path is gone ends with an error after 20 seconds, not only after `idleMs`', async (t) => {
-  const { time, vendor, ask, ways, lose } = await setUp(t, stalls(1));
-  const asked = ask('one');
-  await until(() => asked.chunks.length === 1);
-  await vendor.answered();
-  lose();
-  time.pass(19_999);
-  t.is(vendor.open.size, 1);
-  time.pass(1);
-  const { fault } = await asked.outcome;
-  t.is(fault?.kind, 'upstream-cut');
-  t.regex(fault?.message ?? '', /no sign of life for 20 s/);
-  t.deepEqual(ways(), ['socket']);
-});
+test.serial(
+  'an answer on a connection whose path is gone ends with an error after 20 seconds, not only after `idleMs`',
+  async (t) => {
+    const { time, vendor, ask, ways, lose } = await setUp(t, stalls(1));
+    const asked = ask('one');
+    await until(() => asked.chunks.length === 1);
+    await vendor.answered();
+    lose();
+    time.pass(19_999);
+    t.is(vendor.open.size, 1);
+    time.pass(1);
+    const { fault } = await asked.outcome;
+    t.is(fault?.kind, 'upstream-cut');
+    t.regex(fault?.message ?? '', /no sign of life for 20 s/);
+    t.deepEqual(ways(), ['socket']);
+  },
+);
 
-test("a sleep gives an answer's connection 20 seconds more, and a dead one is nobody's fault", async (t) => {
+test.serial("a sleep gives an answer's connection 20 seconds more, and a dead one is nobody's fault", async (t) => {
   const { time, vendor, ask, lose } = await setUp(t, stalls(1));
   const asked = ask('one');
   await until(() => asked.chunks.length === 1);
@@ -112,7 +116,7 @@ test("a sleep gives an answer's connection 20 seconds more, and a dead one is no
   t.true((await asked.outcome).fault?.blameless);
 });
 
-test("a connection with an unanswered ping isn't taken", async (t) => {
+test.serial("a connection with an unanswered ping isn't taken", async (t) => {
   const { time, vendor, ask, lose } = await setUp(t, (_, count) => ({ events: responseEvents(`resp_${count}`, []) }));
   await ask('one').outcome;
   await vendor.answered();
@@ -125,7 +129,7 @@ test("a connection with an unanswered ping isn't taken", async (t) => {
   );
 });
 
-test('incomplete messages take memory that all calls share, until they are complete or given up', async (t) => {
+test.serial('incomplete messages take memory that all calls share, until they are complete or given up', async (t) => {
   const { vendor, ask, ways } = await setUp(t);
   const budget = new MemoryBudget();
   const full = new FaultError({ kind: 'unavailable', message: 'full' });
@@ -153,7 +157,7 @@ test('incomplete messages take memory that all calls share, until they are compl
   t.is(budget.usedBytes, 0);
 });
 
-test('a connection that brings much between two responses is closed', async (t) => {
+test.serial('a connection that brings much between two responses is closed', async (t) => {
   const { vendor, ask } = await setUp(t, () => ({ events: responseEvents('resp_1', []) }));
   await ask('one').outcome;
   for (const socket of vendor.open) socket.send(Buffer.alloc(100_000), { binary: false, fin: false });

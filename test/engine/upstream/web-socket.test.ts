@@ -278,7 +278,15 @@ test('silence ends a call: before the first event, in its middle, and in all', a
     const asked = start(upstreams, call([user('hi')], {}, { timeouts: limits }));
     await until(() => upstream.requests.length === 1);
     if (stalled.length > 0) await until(() => asked.chunks.length === 1);
-    time.pass(ms);
+    let isOver = false;
+    void asked.outcome.then(() => {
+      isOver = true;
+    });
+    // Calls of a process take turns in reading: one that waits for its turn isn't silent.
+    await until(() => {
+      time.pass(ms);
+      return isOver;
+    });
     t.is((await asked.outcome).fault?.kind, 'upstream-timeout');
     await until(() => upstream.state.closed === 1);
     t.is(time.timers(), 1, 'only the look for sleep is left');
