@@ -63,4 +63,8 @@ test('failures name their files, by title or path', (t) => {
     ['test/a.test.ts', 'test/a/b.test.ts'],
     'a process that several files share',
   );
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `test/${name}.test.ts`);
+  const failures = many.map((file) => `Uncaught exception in ${file}`);
+  t.is(failedFiles(failures, many), undefined, 'more than a busy machine explains');
+  t.deepEqual(failedFiles([...failures.slice(1), ...failures.slice(1)], many), many.slice(1));
 });

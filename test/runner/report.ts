@@ -33,7 +33,7 @@ export const readReport = (output: string): RunReport => {
 
 /**
  * Those of `files` that `failures` name by a title (`a › b › title` is in test/a/b.test.ts), by path, or as members of one of the
- * `groups` that share a process. Undefined when a failure names none of them.
+ * `groups` that share a process. Undefined when a failure names none of them, or when they are many.
  */
 export const failedFiles = (
   failures: readonly string[],
@@ -48,8 +48,12 @@ export const failedFiles = (
     const byPath = named.find(([name]) => failure.includes(name))?.[1];
     return byPath ?? longestPrefix(failure, files);
   });
-  return found.some((members) => members.length === 0) ? undefined : [...new Set(found.flat())];
+  const units = new Set(found.map((members) => members.join()));
+  return units.has('') || units.size > maxUnits ? undefined : [...new Set(found.flat())];
 };
+
+/** Files, and processes of several files, whose failures may be those of a busy machine. */
+const maxUnits = 5;
 
 const longestPrefix = (title: string, files: readonly string[]): readonly string[] =>
   files

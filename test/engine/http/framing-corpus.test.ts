@@ -106,7 +106,8 @@ const odd: readonly (readonly [title: string, pieces: readonly string[], withUws
 ];
 for (const server of chooseServer().facts.server === 'uws' ? ['uws', 'node'] : ['node']) {
   for (const [title, pieces, withUws] of odd) {
-    test(`${title}: ${server} answers at once`, async (t) => {
+    // One after the other: beside hundreds of other tests, an answer that came at once is read late.
+    test.serial(`${title}: ${server} answers at once`, async (t) => {
       const { port } = await serve(t, [{ method: 'POST', path: '/x', endpoint: echo }], {
         server: chooseServer(server),
       });
