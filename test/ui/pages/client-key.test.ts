@@ -32,6 +32,8 @@ browserTest(
     page.on('response', (response) => {
       if ([401, 403].includes(response.status())) refused.push(new URL(response.url()).pathname);
     });
+    // The page takes keys once it is drawn.
+    await page.getByRole('heading').first().waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByText('p,small').first().waitFor();
     await page.keyboard.press('Escape');
