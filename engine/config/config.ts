@@ -38,7 +38,7 @@ export interface Config {
   readonly telemetry: TelemetryConfig | undefined;
   /** Values of variables that are never shown, with the references to show instead; absent: there are none. */
   readonly referred?: readonly ReferredValue[];
-  /** What its file holds that nobody may see. */
+  /** Secrets in its file, to be masked in all output. */
   readonly secrets: readonly string[];
   readonly log: boolean;
   readonly logLevel: LogLevel;

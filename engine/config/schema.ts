@@ -4,7 +4,7 @@ import { RuleFile, StageWhen } from './sections/rule-schema.ts';
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));
 /**
- * What a text holds that nobody may see: `text`, all of it; `url`, its user and password, and parameters with the name of a secret;
+ * What is secret in a text: `text`, all of it; `url`, its user and password, and parameters with the name of a secret;
  * `named`, on a map or list of free form: members with such a name. Whatever shows or logs a configuration goes by it.
  */
 export type SecretMark = 'text' | 'url' | 'named';

@@ -22,7 +22,7 @@ export const secretsIn = (value: JsonObject): readonly string[] => {
   return [...found];
 };
 
-/** Words findings for whoever sees them: with references as written, and without secrets. */
+/** Findings as they are shown: references as written, secrets masked. */
 export const shownFindings = (
   findings: readonly Finding[],
   source: JsonObject,

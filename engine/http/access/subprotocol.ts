@@ -21,7 +21,7 @@ const isKey = (offer: string): boolean => offer.includes(keyMark);
 
 /**
  * The headers of a handshake as a client sends them that can set headers: the key that a page offers as a subprotocol is its bearer token.
- * Without an `Origin`, no page has sent it. Whoever offers a key, no header but that holds it.
+ * A request without an `Origin` is not from a page. The key stays in no other header.
  */
 export const handshakeHeaders = (headers: HeaderList): HeaderList => {
   const offered = headerValue(headers, 'sec-websocket-protocol');

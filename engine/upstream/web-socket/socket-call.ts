@@ -94,7 +94,7 @@ export class SocketCall implements SocketUser, Pausable {
     if (callMs > 0) this.#stopCall = this.#clock.after(callMs, () => this.#fail(callTimeout(this.#host, callMs)));
   }
 
-  /** Pings a connection that is silent, and gives up one that is dead: over HTTP if the response hasn't begun. */
+  /** Pings a silent connection. Gives up a dead one; if the response hasn't begun, the request is made over HTTP. */
   #watch(connection: SocketConnection): void {
     this.#stopWatch = this.#clock.after(lookMs, () => {
       // What isn't read can't show whether it is alive.

@@ -50,7 +50,7 @@ for (const name of ['uws', 'node'] as const) {
     const message = JSON.stringify({ type: 'nothing', text: 'x'.repeat(sentBytes) });
     for (const client of sockets) {
       client.send(message);
-      // Its error; one that is closed gets none.
+      // An open connection gets an error; a closed one gets nothing.
       await client.next().catch(() => undefined);
     }
     if (name === 'uws') await until(() => open() * sentBytes <= limits.bodiesBytes + sentBytes);

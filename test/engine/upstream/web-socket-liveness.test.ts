@@ -102,19 +102,22 @@ test.serial(
   },
 );
 
-test.serial("a sleep gives an answer's connection 20 seconds more, and a dead one is nobody's fault", async (t) => {
-  const { time, vendor, ask, lose } = await setUp(t, stalls(1));
-  const asked = ask('one');
-  await until(() => asked.chunks.length === 1);
-  await vendor.answered();
-  lose();
-  time.pass(15_000);
-  time.sleep(60_000);
-  time.pass(19_999);
-  t.is(vendor.open.size, 1);
-  time.pass(1_001);
-  t.true((await asked.outcome).fault?.blameless);
-});
+test.serial(
+  'after a sleep, a connection has 20 seconds more, and its failure counts against no upstream',
+  async (t) => {
+    const { time, vendor, ask, lose } = await setUp(t, stalls(1));
+    const asked = ask('one');
+    await until(() => asked.chunks.length === 1);
+    await vendor.answered();
+    lose();
+    time.pass(15_000);
+    time.sleep(60_000);
+    time.pass(19_999);
+    t.is(vendor.open.size, 1);
+    time.pass(1_001);
+    t.true((await asked.outcome).fault?.blameless);
+  },
+);
 
 test.serial("a connection with an unanswered ping isn't taken", async (t) => {
   const { time, vendor, ask, lose } = await setUp(t, (_, count) => ({ events: responseEvents(`resp_${count}`, []) }));
