@@ -9,7 +9,7 @@ import type { CallChanges, ProviderCall } from '../model/transformer.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
 import type { Graph } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
-import { isFailure, isLeftOut, leaveOut, mayBeLeftOut } from './continue-without.ts';
+import { isFailure, isLeftOut, leaveOut, mayBeLeftOut } from './skip-stage.ts';
 import { stageContext } from './stage-context.ts';
 import type { StageGateway } from './stage-parts.ts';
 

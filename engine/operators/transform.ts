@@ -26,7 +26,6 @@ import type { Gateway } from '../routing/gateway.ts';
 import { type Layer, requestStagesOf } from '../routing/plan/build-graph.ts';
 import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
-import { isLeftOut, mayBeLeftOut, orInput, orUnchanged, type Report } from './continue-without.ts';
 import { StreamDecoder, withOwnLosses } from './inspect-passthrough.ts';
 import { replyIn } from './read-events.ts';
 import { refuseOverlong } from './route.ts';
@@ -41,6 +40,7 @@ import {
   type StreamStage,
   stages,
 } from './rx/stages.ts';
+import { isLeftOut, mayBeLeftOut, orInput, orUnchanged, type Report } from './skip-stage.ts';
 import { machineContext, stageContext } from './stage-context.ts';
 import { limitOf, type StageGateway } from './stage-parts.ts';
 import { validateOrder } from './validate-order.ts';

@@ -16,7 +16,7 @@ import { contentLength, HeldAnswer } from './bound-answer.ts';
 import { endStage } from './stage-context.ts';
 import type { StageOf } from './stage-parts.ts';
 
-// Entries with `"onError": "continue"`: a stage that fails is left out of the attempt, with all of its halves.
+// Entries with `"onError": "skip"`: a stage that fails is left out of the attempt, with all of its halves.
 
 /** Whether the entry says to go on without the stage when it fails. */
 export const mayBeLeftOut = ({ about }: StageOf): boolean => about.onError === 'skip';
