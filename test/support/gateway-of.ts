@@ -1,22 +1,12 @@
 import type { ExecutionContext } from 'ava';
 import type { Config } from '../../engine/config/config.ts';
-import { SessionSpending } from '../../engine/config/custom/session-spending.ts';
-import { StageMemories } from '../../engine/config/custom/stage-memory.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { quietLogs } from '../../engine/observe/log/logs.ts';
-import { createLossCounter } from '../../engine/observe/loss-counter.ts';
-import { createCatalogue } from '../../engine/routing/catalogue/catalogue.ts';
-import { compileGateway, type Gateway, type Services } from '../../engine/routing/gateway.ts';
-import { createSignatureCache } from '../../engine/routing/reasoning/signature-cache.ts';
-import { TaughtMemory } from '../../engine/routing/taught.ts';
+import type { Gateway, Services } from '../../engine/routing/gateway.ts';
 import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../../engine/routing/tokens/prompt-tokens.ts';
-import { steadyClock } from '../../engine/runtime/steady-clock.ts';
+import { dryGateway } from '../../engine/trial/dry-gateway.ts';
 import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
-import { createUpstreamHealth } from '../../engine/upstream/health/health.ts';
-import { maskedKeys } from '../../engine/upstream/keys/command-keys.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 
 /** The configuration in this text. */
 export const configOf = (written: JsonObject, env: Readonly<Record<string, string>> = {}): Config => {
@@ -37,24 +27,9 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
     environment: {},
   });
   t.teardown(() => upstreams.close());
-  return compileGateway(
+  return dryGateway(
     config,
-    { formats, stages, defaultFormat, custom: new Map() },
-    {
-      upstreams,
-      tokens: synchronousPromptTokens(count),
-      log: quietLogs.app,
-      signatures: createSignatureCache(),
-      losses: createLossCounter(),
-      catalogue: createCatalogue(undefined),
-      taught: new TaughtMemory(),
-      health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
-      keepAliveMs: 15_000,
-      commandKeys: maskedKeys(),
-      hop: () => 'this-gateway',
-      stageMemories: new StageMemories(),
-      spending: new SessionSpending(),
-      ...over,
-    },
+    { custom: new Map() },
+    { upstreams, tokens: synchronousPromptTokens(count), keepAliveMs: 15_000, hop: () => 'this-gateway', ...over },
   );
 };
