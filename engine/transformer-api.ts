@@ -12,6 +12,7 @@ export type {
   Spent,
   StageClient,
   StageContext,
+  StageDestination,
   StageMemory,
   StageReplyContext,
   StageTarget,

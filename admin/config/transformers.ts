@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { TransformerEntry } from '../../engine/config/config.ts';
-import type { LoadedStage } from '../../engine/config/custom/load-stages.ts';
+import { type LoadedStage, loadShipped } from '../../engine/config/custom/load-stages.ts';
 import type { Finding } from '../../engine/config/diagnostics.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
@@ -25,17 +25,17 @@ export const transformerRoutes = (
     summary: 'All transformers',
     says: 'The list.',
     reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
-    answer: () => ({ transformers: list(registry(), entries(), stale()) }),
+    answer: async () => ({ transformers: await list(registry(), entries(), stale()) }),
   }),
 ];
 
-const list = (
-  { formats, stages, custom }: TransformerRegistry,
+const list = async (
+  { formats, stages, shipped = [], custom }: TransformerRegistry,
   entries: readonly TransformerEntry[],
   stale: readonly Finding[],
-): TransformerRow[] => [
+): Promise<TransformerRow[]> => [
   ...[...formats.values()].map(showFormat),
-  ...[...stages.values()].map(showStage),
+  ...[...stages.values(), ...(await Promise.all(shipped.map(loadShipped)))].map(showStage),
   ...modules(custom, entries, stale),
 ];
 
@@ -65,7 +65,7 @@ const showFormat = ({ name, path, about = '', options, firstStart }: Format): Tr
   ...(firstStart && { firstStart }),
 });
 
-const showStage = ({ name, about = '', options, halves }: Transformer): TransformerRow => ({
+const showStage = ({ name, about = '', options, halves }: Omit<Transformer, 'configure'>): TransformerRow => ({
   name,
   endpoint: null,
   kind: 'stage',

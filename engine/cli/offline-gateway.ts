@@ -1,5 +1,5 @@
 import { encodeMessagesBody } from '../../protocols/index.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { defaultFormat, formats, shipped, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
@@ -29,7 +29,7 @@ interface OfflineGateway {
 /** Compiles a configuration as the service would, custom transformers included. */
 export const offlineGateway = async (config: Config, home: string, leave: Leave): Promise<OfflineGateway> => {
   const { transformerFolders: allowed, keyCommands } = leaveOf(leave);
-  const custom = await loadStages(config.transformers, { home, allowed });
+  const custom = await loadStages(config.transformers, { home, allowed }, shipped);
   const router = await loadRouter(config.router.module, { home, allowed });
   const catalogue = createCatalogue(home);
   await catalogue.reload();
@@ -57,7 +57,7 @@ export const judgeOffline = async (
   const options = {
     home,
     transformerFolders: leaveOf(leave).transformerFolders,
-    registry: { formats, stages, defaultFormat, messagesBody: encodeMessagesBody },
+    registry: { formats, stages, shipped, defaultFormat, messagesBody: encodeMessagesBody },
   };
   const inspect: Inspect = (draft, written) => inspectDraft(draft, written, options);
   const result = validateConfig(source, env);

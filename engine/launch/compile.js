@@ -11,6 +11,7 @@ const entryPoints = {
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
   'try-thread': 'engine/trial/try-thread-main.ts',
+  'stage-see': 'transformers/see/index.ts',
   'transformer-api': 'engine/transformer-api.ts',
   'testing-api': 'engine/testing-api.ts',
   rxjs: 'rxjs',
@@ -18,8 +19,8 @@ const entryPoints = {
   typebox: 'typebox',
 };
 
-/** Not bundled: native code, WebAssembly, and packages that read files next to their own. */
-const external = ['uWebSockets.js', 'uWebSockets.js-glibc227', 'tiktoken', 'tsx', 'esbuild'];
+/** Not bundled: native code, WebAssembly, packages that read files next to their own, and what modules get when they are loaded. */
+const external = ['junctor/transformer', 'uWebSockets.js', 'uWebSockets.js-glibc227', 'tiktoken', 'tsx', 'esbuild'];
 
 /** CommonJS packages in the bundle call `require`. */
 const banner = [

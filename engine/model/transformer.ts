@@ -41,8 +41,13 @@ export interface Transformer {
   readonly name: string;
   /** What it is for, in one sentence for users. */
   readonly about?: string | undefined;
-  /** The halves it has; options may disable one. */
-  readonly halves: { readonly request: boolean; readonly events: boolean; readonly call: boolean };
+  /** The halves it has; options may disable one. `around`: it has none, and is around the call. */
+  readonly halves: {
+    readonly request: boolean;
+    readonly events: boolean;
+    readonly call: boolean;
+    readonly around?: true;
+  };
   /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;

@@ -56,7 +56,7 @@ class AttemptContext implements StageContext {
   #signal: AbortSignal | undefined;
 
   constructor(routed: Routed, stage: StageOf, gateway: StageGateway, life: StageLife) {
-    const { incoming, client, preset, calls, observer, resolution, plan, progress, context } = routed;
+    const { incoming, client, preset, calls, observer, plan, progress, context } = routed;
     this.#routed = routed;
     this.#context = context;
     this.#stage = stage;
@@ -71,14 +71,7 @@ class AttemptContext implements StageContext {
       session: calls?.session(),
       header: (name) => (isSecretParameter(name) ? undefined : incoming.header(name.toLowerCase())),
     };
-    const { provider, model } = resolution;
-    this.target = {
-      provider: provider.name,
-      model,
-      input: gateway.modelFacts({ provider, model }).input,
-      window: plan.window,
-      attempt: progress.failed.length + 1,
-    };
+    this.target = { ...plan.destination, attempt: progress.failed.length + 1 };
     this.losses = context.losses.at(stage.name);
     this.log = (text, fields) => {
       observer.stageLogged(stage.name, String(text), isJsonObject(fields) ? fields : {});

@@ -22,6 +22,7 @@ import type { Upstreams, UpstreamTimeouts } from '../upstream/upstreams.ts';
 import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from './client-access.ts';
+import { conditionOf } from './plan/build-stages.ts';
 import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
 import { applies, compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
@@ -119,7 +120,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     const held = conditions && holding ? ` ${heldBy(conditions, key, holding)}` : '';
     return plans.remember(`${client.wire} ${provider.name},${model}${held}`, compile);
   };
-  const conditions = compileStageConditions(config);
+  const conditions = compileStageConditions(config, (entry) => conditionOf(entry, registry));
   const usual = usualDestination(config);
   const hasDefault = config.router.default !== undefined && usual?.pool === undefined;
   return {
@@ -161,11 +162,12 @@ const heldBy = (conditions: StageConditions, destination: Destination, holding: 
     .join();
 
 /** The limits of a model's requests. The package's limits don't apply to servers that are merely compatible. */
-const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({
+const limitsOf = ({ context, maxInput, maxOutput, lacks, input, from }: KnownModel, { because }: FormatChoice) => ({
   maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
   window: from.context === 'package' && !isVendors(because) ? undefined : (maxInput ?? context),
   total: from.context === 'package' ? undefined : context,
   lacks,
+  input,
 });
 
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
@@ -216,7 +218,7 @@ export const buildGateway = async (
   replaces = false,
 ): Promise<Gateway> => {
   const places = { home, allowed: transformerFolders };
-  const custom = await loadStages(config.transformers, places);
+  const custom = await loadStages(config.transformers, places, registry.shipped);
   const router = await loadRouter(config.router.module, places);
   const upstreams =
     before &&

@@ -33,7 +33,7 @@ export const inspectDraft = async (
   tolerates?: Tolerates,
 ): Promise<Findings> => {
   const places = { home, allowed: transformerFolders };
-  const custom = await loadStages(draft.transformers, places);
+  const custom = await loadStages(draft.transformers, places, registry.shipped);
   const router = await loadRouter(draft.router.module, places);
   const loaded: TransformerRegistry = { ...registry, custom, router };
   const { faults, warnings } = validateEntries(draft, loaded, tolerates);

@@ -107,7 +107,8 @@ export const holdsImage = (part: Part): boolean => {
   return part.type === 'document' && part.source.kind === 'content' && part.source.parts.some(holdsImage);
 };
 
-const isWebSearch = (tool: Tool): boolean =>
+/** Whether it is a web search that a vendor runs. */
+export const isWebSearch = (tool: Tool): boolean =>
   tool.type === 'web-search' || (tool.type === 'hosted' && tool.kind.startsWith('web_search'));
 
 /** The name by which a choice names a tool. */

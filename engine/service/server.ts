@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { defaultFormat, formats, shipped, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { envOverridesIn, shownName } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
@@ -166,7 +166,7 @@ const ending = (parts: EndingParts): Pick<Service, 'stop' | 'retire'> => {
 
 const registryWith = (vendors: readonly Format[] = []) => {
   const all = new Map([...formats, ...vendors.map((format) => [format.name, format] as const)]);
-  const registry = { formats: all, stages, defaultFormat, messagesBody: encodeMessagesBody };
+  const registry = { formats: all, stages, shipped, defaultFormat, messagesBody: encodeMessagesBody };
   return { registry, known: knownVendors(all) };
 };
 

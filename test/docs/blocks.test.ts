@@ -189,7 +189,7 @@ const configurationOf = (block: JsonObject): JsonObject | undefined => {
 };
 
 test('json, jsonc: each block is a configuration, or a part of one, without faults and warnings', async (t) => {
-  const names = ['house-rules.ts', 'judge.ts', 'mask.ts', 'see.ts', 'guard.ts', 'cache.ts', 'look-up.ts', 'route.ts'];
+  const names = ['house-rules.ts', 'judge.ts', 'mask.ts', 'guard.ts', 'cache.ts', 'look-up.ts', 'route.ts'];
   const modules = await Promise.all(
     names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
   );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { scenarios } from '../../engine/config/config.ts';
 import { ConfigFile, settingSections } from '../../engine/config/schema.ts';
-import { formats, stages } from '../../transformers/index.ts';
+import { formats, shipped, stages } from '../../transformers/index.ts';
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 
@@ -15,6 +15,7 @@ test('the page on the configuration has every field, scenario and transformer', 
     ...scenarios,
     ...formats.keys(),
     ...stages.keys(),
+    ...shipped,
   ];
   t.deepEqual(
     fields.filter((name) => !page.includes(`\`${name}\``)),

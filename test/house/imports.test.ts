@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import test from 'ava';
-import { formats } from '../../transformers/index.ts';
+import { formats, shipped } from '../../transformers/index.ts';
 
 /** Folders and files of the engine. */
 function below(...names: readonly string[]): readonly string[] {
@@ -569,6 +569,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'transformers/enhancetool',
     ['transformers/enhancetool/', 'engine/model/', 'typebox', 'typebox/schema', 'jsonrepair'],
   ],
+  // Stages that ship with the package know of it what users' own do.
+  ...shipped.map((name) => [`transformers/${name}/`, ['.', 'junctor/transformer', 'node:crypto']] as const),
   ['transformers/', ['engine/model/', 'typebox']],
   ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
   ['ui/src/parts/markdown/', ['ui/src/', 'react', 'marked']],

@@ -143,7 +143,8 @@ export const compileTo = async (folder, tests, first = []) => {
       ...Object.fromEntries([...programs, ...tests].map((file) => [file.slice(0, -3), file])),
     },
     chunkNames: 'chunks/[hash]',
-    external: [...(options.external ?? []), ...external],
+    // A test's own import of the API is the gateway's.
+    external: [...(options.external ?? []).filter((name) => !name.startsWith('junctor/')), ...external],
     plugins: [...first, ownPlaces, wholeUndici, ...options.plugins],
     metafile: true,
   });

@@ -8,7 +8,7 @@ export const stageContext = (over: Partial<StageContext> = {}): StageContext => 
   id: 'test',
   client: { wire: 'chat', path: '/v1/chat/completions', header: () => undefined },
   original: plainRequest,
-  target: { provider: 'p', model: 'm', attempt: 1 },
+  target: { provider: 'p', model: 'm', format: 'openai', isVendor: false, attempt: 1 },
   signal: new AbortController().signal,
   losses: new Losses('test'),
   log: () => undefined,

@@ -70,15 +70,23 @@ export interface StageClient {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Where a request goes. */
-export interface StageTarget {
+/** A model of a provider, and what is known of it. */
+export interface StageDestination {
   readonly provider: string;
   /** The provider's name of the model. */
   readonly model: string;
+  /** The format by which the provider is called: `openai`, `gemini` … */
+  readonly format: string;
+  /** Whether the provider is the format's vendor, not only a server like it. */
+  readonly isVendor: boolean;
   /** What the model is known to read; absent: unknown. */
   readonly input?: ModelFacts['input'];
   /** Tokens that a prompt may have; absent: unknown. */
   readonly window?: number | undefined;
+}
+
+/** Where a request goes. */
+export interface StageTarget extends StageDestination {
   /** The number of this attempt at the request, from 1. */
   readonly attempt: number;
 }

@@ -1,14 +1,18 @@
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
-import { memberPath, type SchemaFault } from '../../model/schema.ts';
+import { memberPath, reader, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
+import { moduleUrl } from '../../paths.ts';
 import { BoundedMap, memoize } from '../../runtime/memoize.ts';
 import type { TransformerEntry } from '../config.ts';
-import { type Finding, formatFindings } from '../diagnostics.ts';
+import { Diagnostics, type Finding, formatFinding, formatFindings } from '../diagnostics.ts';
+import { checkCondition } from '../sections/check-condition.ts';
+import { StageWhen } from '../sections/rule-schema.ts';
 import { findModule, loadModule, type ModulePlaces } from './load-module.ts';
 import { asStage, withContext } from './stage-context.ts';
-import type { OpenStage } from './transformer.ts';
+import type { OpenStage, OpenTransformer } from './transformer.ts';
 
 /** The result of loading an entry's module. */
 export type LoadedStage = (UsableStage | UnusableStage) & {
@@ -38,16 +42,56 @@ export type LoadedStages = ReadonlyMap<string, LoadedStage>;
  * Loads the modules of all entries. An entry whose module and options are those of an earlier configuration keeps its stage, with its
  * state. Never rejects: a module that fails to load becomes a problem.
  */
-export const loadStages = async (entries: readonly TransformerEntry[], places: ModulePlaces): Promise<LoadedStages> => {
+export const loadStages = async (
+  entries: readonly TransformerEntry[],
+  places: ModulePlaces,
+  /** Stages of the package that are modules as users' are. */
+  shipped: readonly string[] = [],
+): Promise<LoadedStages> => {
   const equals = new Map<string, number>();
   const loaded = entries.flatMap((entry) => {
-    if (entry.path === undefined) return [];
+    const module = moduleOf(entry, places, shipped);
+    if (!module) return [];
     const key = JSON.stringify([entry.path, entry.name, entry.options]);
     const count = equals.get(key) ?? 0;
     equals.set(key, count + 1);
-    return [loadStage(entry, entry.path, places, `${count} ${key}`).then((stage) => [entry.at, stage] as const)];
+    return [loadStage(entry, module, `${count} ${key}`).then((stage) => [entry.at, stage] as const)];
   });
   return new Map(await Promise.all(loaded));
+};
+
+/** The transformer of a stage of the package, without options. Rejects if it can't be loaded. */
+export const loadShipped = async (name: string): Promise<OpenTransformer> => {
+  const exported = await loadModule(shippedFile(name));
+  if (!isOpenTransformer(exported)) throw new Error(`${name} exports no transformer`);
+  return exported;
+};
+
+const shippedFile = (name: string): string =>
+  fileURLToPath(moduleUrl(`stage-${name}`, `transformers/${name}/index.ts`));
+
+/** The module of an entry. */
+interface Module {
+  /** Its path, existing or not. */
+  readonly file: string;
+  /** Its name for users, and the member of the entry that gives it. */
+  readonly shown: string;
+  readonly member: 'path' | 'name';
+  /** Finds its real file. Rejects with the reason if it can't be used. */
+  readonly find: () => Promise<string>;
+}
+
+const moduleOf = (
+  { path, name }: TransformerEntry,
+  places: ModulePlaces,
+  shipped: readonly string[],
+): Module | undefined => {
+  if (path !== undefined) {
+    return { file: resolve(places.home, path), shown: path, member: 'path', find: () => findModule(path, places) };
+  }
+  if (!shipped.includes(name)) return undefined;
+  const file = shippedFile(name);
+  return { file, shown: name, member: 'name', find: async () => file };
 };
 
 /** The stages of a module, by its export and the entry. */
@@ -58,13 +102,12 @@ const maxStages = 64;
 
 const loadStage = async (
   { at, name, options }: TransformerEntry,
-  path: string,
-  places: ModulePlaces,
+  { shown, member, find, ...module }: Module,
   key: string,
 ): Promise<LoadedStage> => {
-  let file = resolve(places.home, path);
+  let { file } = module;
   try {
-    const found = await findModule(path, places);
+    const found = await find();
     file = found;
     const exported = await asStage(name, () => loadModule(found));
     const known = isHolder(exported) ? stagesOf(exported) : undefined;
@@ -74,13 +117,13 @@ const loadStage = async (
   } catch (error) {
     if (error instanceof InvalidOptions) {
       const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
-      return { file, problem: `can't be used: ${path}:${error.message}`, findings };
+      return { file, problem: `can't be used: ${shown}:${error.message}`, findings };
     }
-    const problem = `can't be used: ${path}: ${messageOf(error)}`;
+    const problem = `can't be used: ${shown}: ${messageOf(error)}`;
     return {
       file,
       problem,
-      findings: [{ path: at.startsWith('transformers[') ? memberPath(at, 'path') : at, message: problem }],
+      findings: [{ path: at.startsWith('transformers[') ? memberPath(at, member) : at, message: problem }],
     };
   }
 };
@@ -134,11 +177,16 @@ const readStage = async (exported: unknown, options: unknown): Promise<OpenStage
 const isTransformer = (value: unknown): value is Pick<Transformer, 'configure'> & Partial<Transformer> =>
   isRecord(value) && typeof value.configure === 'function';
 
+const isOpenTransformer = (value: unknown): value is OpenTransformer => isTransformer(value) && isRecord(value.options);
+
 const problemOf = (stage: unknown): string | undefined => {
   if (!isRecord(stage))
     return 'its default export must be a transformer, or a function of its options that returns one';
-  const { name, request, events, call, operators = {}, around } = stage;
+  const { name, when, concerns, request, events, call, operators = {}, around } = stage;
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
+  const fault = when === undefined ? undefined : faultOfCondition(when);
+  if (fault) return `its ${formatFinding(fault)}`;
+  if (!isOptionalFunction(concerns)) return 'its concerns must be a function';
   if (!isOptionalFunction(request)) return 'its request half must be a function';
   if (!isOptionalFunction(call)) return 'its call half must be a function';
   if (events !== undefined && !(isRecord(events) && typeof events.start === 'function'))
@@ -155,6 +203,16 @@ const problemOf = (stage: unknown): string | undefined => {
   }
   const has = request ?? events ?? call ?? operators.request ?? operators.events;
   return has === undefined ? 'it has none of a request half, an events half, a call half and an around' : undefined;
+};
+
+const conditions = reader(StageWhen, { compiled: false });
+
+/** What is wrong with a condition that a module declares. */
+const faultOfCondition = (when: unknown): Finding | undefined => {
+  if (!conditions.matches(when)) return conditions.faults(when, 'when')[0];
+  const findings = new Diagnostics();
+  checkCondition(when, 'when', findings);
+  return findings.faults[0];
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -22,13 +22,15 @@ export const asStage = <T>(name: string, work: () => T): T => stageContext.run(n
 
 /** Wraps a stage so that its code runs under its name, and the gateway's code around it under none. */
 export const withContext = (stage: OpenStage): OpenStage => {
-  const { name, request, events, call, operators, around } = stage;
+  const { name, when, concerns, request, events, call, operators, around } = stage;
   const operator =
     <T>(half: StageOperator<T>): StageOperator<T> =>
     (source, context) =>
       operatorWithin<T, T>(name, (inner) => half(inner, context))(source);
   return {
     name,
+    ...(when && { when }),
+    ...(concerns && { concerns: (target) => asStage(name, () => concerns.call(stage, target)) }),
     ...(request && { request: (...given) => asStage(name, () => request.call(stage, ...given)) }),
     ...(events && { events: machineWithin(name, events) }),
     ...(call && { call: (...given) => asStage(name, () => call.call(stage, ...given)) }),

@@ -12,7 +12,8 @@ import {
   type TransformerSpec,
   transformer,
 } from '../../model/transformer.ts';
-import type { Answer, Around, Next, StageContext, StageReplyContext } from './around.ts';
+import type { When } from '../sections/rule-schema.ts';
+import type { Answer, Around, Next, StageContext, StageDestination, StageReplyContext } from './around.ts';
 
 /**
  * The declaration of a custom transformer: as a built-in one, with operators for asynchronous halves, or with one function around all
@@ -23,6 +24,10 @@ export interface OpenSpec<S extends TSchema>
     OpenHalves<Static<S>> {}
 
 interface OpenHalves<Options> {
+  /** Which requests it is for, as in an entry's `when`: all others pass as if it weren't there. Absent: all. */
+  readonly when?: When;
+  /** Whether it is for requests that go to this destination. Absent: for all. */
+  readonly concerns?: (target: StageDestination, options: Options) => boolean;
   readonly request?: (request: ModelRequest, options: Options, losses: Losses, context: StageContext) => ModelRequest;
   /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
   readonly events?: (options: Options) => Machine<ModelEvent, ModelEvent, StageReplyContext> | undefined;
@@ -53,17 +58,24 @@ export function customTransformer(spec: PlainSpec | OpenSpec<TSchema>): OpenTran
 }
 
 const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer => {
-  const { name, about, request, call, around } = spec;
+  const { name, about, when, concerns, request, call, around } = spec;
   const optionsReader = reader(spec.options, { compiled: false });
   return {
     ...transformer({ name, ...(about !== undefined && { about }), options: spec.options }),
-    halves: { request: request !== undefined, events: spec.events !== undefined, call: call !== undefined },
+    halves: {
+      request: request !== undefined,
+      events: spec.events !== undefined,
+      call: call !== undefined,
+      ...(around && { around: true }),
+    },
     configure(given) {
       const options = optionsReader.read(given ?? {}, 'options');
       const events = spec.events?.(options);
       const operators = spec.operators?.(options);
       return {
         name,
+        ...(when && { when }),
+        ...(concerns && { concerns: (target) => concerns(target, options) }),
         ...(request && { request: (asked, losses, context) => request(asked, options, losses, context) }),
         ...(events && { events }),
         ...(call && { call: (sent, context) => call(sent, options, context) }),
@@ -88,6 +100,8 @@ export interface StageOperators {
 /** A stage whose halves may be operators, each of which has one of the two forms; or one function around the rest. */
 export interface OpenStage {
   readonly name: string;
+  readonly when?: When;
+  readonly concerns?: (target: StageDestination) => boolean;
   readonly request?: (request: ModelRequest, losses: Losses, context: StageContext) => ModelRequest;
   readonly events?: Machine<ModelEvent, ModelEvent, StageReplyContext>;
   readonly call?: (call: ProviderCall, context: StageContext) => CallChanges | undefined;

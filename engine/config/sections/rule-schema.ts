@@ -50,6 +50,8 @@ export const factFields = {
   model: oneOrMore('Globs for the model that the client asks for.', '*opus*'),
   tools: oneOrMore('Globs for the name of a tool that the request has.', 'mcp__*'),
   images: flag('Whether the conversation has an image.'),
+  webSearch: flag('Whether the request has a web search that a vendor runs.'),
+  safeguards: flag('Whether the client wants the calls of the answer judged, as an agent does that runs them unasked.'),
   reasoning: flag('Whether reasoning is asked for.'),
   tokens: range('tokens', 20_000),
   turns: range('turns of the user, tool results included,', 10),

@@ -217,7 +217,7 @@ const node = <In extends Payload, Out extends Payload, Work>(
 const stageNode = <C extends Payload, Work extends RequestStage | CallStage | EventStage | AroundStage>(
   step: NodeKind,
   payload: C,
-  { stage, entry, position }: ConfiguredStage,
+  { stage, entry, position, when }: ConfiguredStage,
   work: Work,
 ): StageNode<C, Work> => ({
   ...node(step, stage.name, payload, payload, work, {
@@ -227,7 +227,7 @@ const stageNode = <C extends Payload, Work extends RequestStage | CallStage | Ev
     ...(entry.path !== undefined && { path: entry.path }),
     ...(entry.ask && { asks: entry.ask }),
     ...(entry.timeoutMs !== undefined && { timeoutMs: entry.timeoutMs }),
-    ...(entry.when && { when: conditionText(entry.when) }),
+    ...(when && { when: conditionText(when) }),
     ...(entry.onError === 'skip' && { onError: entry.onError }),
   }),
   id: `${step}:${entry.at}`,

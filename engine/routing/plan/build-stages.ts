@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { identity, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Config, RouterModule, TransformerEntry } from '../../config/config.ts';
 import { answerOf } from '../../config/custom/answers.ts';
-import type { StageContext, StageReplyContext } from '../../config/custom/around.ts';
+import type { StageContext, StageDestination, StageReplyContext } from '../../config/custom/around.ts';
 import type { LoadedStage } from '../../config/custom/load-stages.ts';
 import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
 import { findDestination, findPool } from '../../config/sections/destination.ts';
+import type { When } from '../../config/sections/rule-schema.ts';
 import type { Batch, ModelEvent } from '../../model/event.ts';
-import { type Fault, faultOf } from '../../model/fault.ts';
+import { type Fault, faultOf, messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Machine } from '../../model/machine.ts';
@@ -20,6 +21,8 @@ import type { TransformerRegistry } from './choose-format.ts';
 /** A stage and the configuration entry that names it. */
 export type ConfiguredStage = BuiltStage & {
   readonly entry: TransformerEntry;
+  /** Which requests it runs for; absent: all. */
+  readonly when: When | undefined;
   /** The position of the entry in the configuration's list. */
   readonly position: number;
 };
@@ -29,31 +32,53 @@ type BuiltStage =
   | { readonly custom: false; readonly stage: Stage }
   | { readonly custom: true; readonly stage: OpenStage };
 
-/** Builds the stages of the entries that apply, of all in list order. `fault` is that of the first unusable entry. */
+/**
+ * Builds the stages of the entries that apply, of all in list order, without those that don't concern the destination. `fault` is that of the
+ * first unusable entry.
+ */
 export const buildStages = (
   all: readonly TransformerEntry[],
   applies: (entry: TransformerEntry, position: number) => boolean,
   registry: TransformerRegistry,
+  destination: StageDestination,
 ): { readonly stages: readonly ConfiguredStage[]; readonly fault: Fault | undefined } => {
   const stages: ConfiguredStage[] = [];
   let fault: Fault | undefined;
   for (const [position, entry] of all.entries()) {
     if (!applies(entry, position)) continue;
     if (entry.path === undefined && registry.formats.has(entry.name)) continue;
-    const built = buildStage(entry, registry);
+    const built = buildStage(entry, registry, destination);
     if (typeof built === 'string') fault ??= unusable(entry, built);
-    else stages.push({ ...built, entry, position });
+    else if (built) stages.push({ ...built, entry, position, when: conditionOf(entry, registry) });
   }
   return { stages, fault };
 };
 
-/** The stage, or the reason why there is none, worded for clients. */
-const buildStage = (entry: TransformerEntry, { stages, custom }: TransformerRegistry): BuiltStage | string => {
-  if (entry.path !== undefined) {
-    const loaded = custom.get(entry.at);
-    return loaded && 'stage' in loaded
-      ? { custom: true, stage: loaded.stage }
-      : 'its module is not loaded; app.log says why';
+/** Which requests an entry's stage runs for, by the entry and the module; absent: all. */
+export const conditionOf = (
+  { at, when }: TransformerEntry,
+  { custom }: Pick<TransformerRegistry, 'custom'>,
+): When | undefined => {
+  const loaded = custom.get(at);
+  const own = loaded && 'stage' in loaded ? loaded.stage.when : undefined;
+  return own && when ? { all: [own, when] } : (own ?? when);
+};
+
+/** The stage, or the reason why there is none, worded for clients; `undefined`: it doesn't concern the destination. */
+const buildStage = (
+  entry: TransformerEntry,
+  { stages, custom }: TransformerRegistry,
+  destination: StageDestination,
+): BuiltStage | string | undefined => {
+  const loaded = custom.get(entry.at);
+  if (loaded || entry.path !== undefined) {
+    if (!loaded || 'problem' in loaded) return 'its module is not loaded; app.log says why';
+    const { stage } = loaded;
+    try {
+      return (stage.concerns?.(destination) ?? true) ? { custom: true, stage } : undefined;
+    } catch (error) {
+      return `its concerns failed: ${messageOf(error)}`;
+    }
   }
   const transformer = stages.get(entry.name);
   if (!transformer) return `no transformer of the name "${entry.name}" is loaded`;
@@ -211,8 +236,8 @@ export const validateEntries = (
     (tolerates(router.module) ? warnings : faults).push(...registry.router.findings);
   }
   for (const entry of transformers) {
-    warnings.push(...askFindings(entry, config));
-    const loaded = entry.path === undefined ? undefined : registry.custom.get(entry.at);
+    const loaded = registry.custom.get(entry.at);
+    warnings.push(...askFindings(entry, config, loaded !== undefined));
     const terms = termFindings(entry, loaded, registry);
     faults.push(...terms.faults);
     warnings.push(...terms.warnings);
@@ -231,9 +256,15 @@ export const validateEntries = (
 };
 
 /** Destinations that a stage may ask, and that don't exist. */
-const askFindings = ({ at, path, ask = [] }: TransformerEntry, config: Config): readonly Finding[] => {
+const askFindings = (
+  { at, name, path, ask = [] }: TransformerEntry,
+  config: Config,
+  isModule: boolean,
+): readonly Finding[] => {
   const place = memberPath(at, 'ask');
-  if (ask.length > 0 && path === undefined) return [{ path: place, message: 'has no effect without a path' }];
+  if (ask.length > 0 && path === undefined && !isModule) {
+    return [{ path: place, message: `has no effect: ${JSON.stringify(name)} asks nobody` }];
+  }
   return ask.flatMap((to, index) =>
     findPool(config.pools, to) || (to.includes(',') && findDestination(config, to))
       ? []

@@ -62,6 +62,8 @@ export interface TransformerRegistry {
   readonly stages: ReadonlyMap<string, Transformer>;
   /** The name of the format used if nothing else decides. */
   readonly defaultFormat: string;
+  /** Stages of the package that are loaded as modules of users are; absent: none. */
+  readonly shipped?: readonly string[];
   /** The stages loaded from the configured modules, or their problems. */
   readonly custom: LoadedStages;
   /** The router module, or its problem; absent: none is configured. */

@@ -1,16 +1,17 @@
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
+import type { StageDestination } from '../../config/custom/around.ts';
 import type { Finding } from '../../config/diagnostics.ts';
 import { shownName } from '../../config/env.ts';
 import { callExtrasOf } from '../../config/sections/call-extras.ts';
 import type { Destination } from '../../config/sections/destination.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
-import type { Lack } from '../../model/models/model-facts.ts';
+import type { Lack, ModelFacts } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
-import type { Format, RowUse, Target } from '../../model/transformer.ts';
+import { type Format, isVendors, type RowUse, type Target } from '../../model/transformer.ts';
 import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
-import { aroundStageOf, buildStages, requestStageOf } from './build-stages.ts';
+import { aroundStageOf, buildStages, conditionOf, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
 
 /** Identifies a plan: a client protocol, a provider's model, and the conditions that hold of those that concern it. */
@@ -38,6 +39,8 @@ export interface Plan extends PlanKey {
   readonly rows: readonly RowUse[];
   /** JSON Merge Patches of the upstream's request body. */
   readonly patches: readonly JsonObject[];
+  /** What stages are told of it. */
+  readonly destination: StageDestination;
   /** Tokens that a prompt may have; `undefined`: unknown. */
   readonly window: number | undefined;
   /** Tokens that prompt and answer may have together; `undefined`: unknown. */
@@ -61,6 +64,8 @@ interface ModelLimits {
   /** Tokens that prompt and answer may have together. */
   readonly total?: number | undefined;
   readonly lacks?: readonly Lack[] | undefined;
+  /** What the model is known to read. */
+  readonly input?: ModelFacts['input'];
 }
 
 /** Compiles the plan for a key from the configuration's transformer entries. */
@@ -68,16 +73,26 @@ export const compilePlan = (
   config: Config,
   registry: TransformerRegistry,
   key: PlanKey,
-  { maxOutput, window, total, lacks = [] }: ModelLimits = {},
+  { maxOutput, window, total, lacks = [], input }: ModelLimits = {},
 ): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
   const { format } = choice;
+  const destination = {
+    provider: provider.name,
+    model,
+    format: format.name,
+    isVendor: isVendors(choice.because),
+    input,
+    window,
+  };
   const { stages, fault } = buildStages(
     config.transformers,
-    (entry, position) => applies(entry, key) && (!entry.when || !key.holding || key.holding.has(position)),
+    (entry, position) =>
+      applies(entry, key) && (!key.holding || key.holding.has(position) || !conditionOf(entry, registry)),
     registry,
+    destination,
   );
   const passes = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
   const extras = callExtrasOf(provider, model);
@@ -99,6 +114,7 @@ export const compilePlan = (
     upstream,
     rows,
     patches: extras.patches,
+    destination,
     window,
     total,
     lacks,

@@ -3,7 +3,7 @@ import type { When } from '../../config/sections/rule-schema.ts';
 import { quoted } from '../../model/fault.ts';
 import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
-import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
+import { formatCount, holdsImage, isWebSearch, nameOf } from '../scenarios.ts';
 import { agentHint, type RequestFacts, trajectoryOf } from './request-facts.ts';
 
 /** Whether something holds; `undefined`: it depends on the token count. */
@@ -171,7 +171,7 @@ const globPart = (
 
 const byFlag =
   (
-    name: 'images' | 'reasoning' | 'repeatedCall',
+    name: 'images' | 'webSearch' | 'safeguards' | 'reasoning' | 'repeatedCall',
     titles: readonly [string, string],
     test: (facts: RequestFacts) => boolean,
   ): FactCompiler =>
@@ -234,6 +234,10 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
   tools: byGlobs('tools', 'a tool', ({ request }) => request.tools.map(toolName)),
   images: byFlag('images', ['an image', 'no image'], ({ request }) =>
     request.turns.some(({ parts }) => parts.some(holdsImage)),
+  ),
+  webSearch: byFlag('webSearch', ['a web search', 'no web search'], ({ request }) => request.tools.some(isWebSearch)),
+  safeguards: byFlag('safeguards', ['safeguards asked for', 'no safeguards asked for'], ({ request: { extra } }) =>
+    Array.isArray(extra?.fields.safeguards),
   ),
   reasoning: byFlag('reasoning', ['reasoning asked for', 'no reasoning asked for'], ({ request }) => {
     const mode = request.reasoning?.mode;

@@ -13,11 +13,15 @@ interface StageCondition {
   readonly condition: Condition;
 }
 
-/** Compiles the conditions of a configuration's entries; `undefined` if there are none. */
-export const compileStageConditions = ({ transformers }: Pick<Config, 'transformers'>): StageConditions | undefined => {
-  const conditions = transformers.flatMap((entry, position) =>
-    entry.when ? [{ entry, position, condition: compileCondition(entry.when) }] : [],
-  );
+/** Compiles the conditions of a configuration's entries, by `whenOf`; `undefined` if there are none. */
+export const compileStageConditions = (
+  { transformers }: Pick<Config, 'transformers'>,
+  whenOf: (entry: TransformerEntry) => When | undefined,
+): StageConditions | undefined => {
+  const conditions = transformers.flatMap((entry, position) => {
+    const when = whenOf(entry);
+    return when ? [{ entry, position, condition: compileCondition(when) }] : [];
+  });
   return conditions.length > 0 ? conditions : undefined;
 };
 

@@ -23,6 +23,8 @@ export const facts: readonly Fact[] = [
   { name: 'headers', title: 'Headers', kind: 'headers' },
   { name: 'tools', title: 'Tools', kind: 'globs', hint: 'One tool with such a name is enough.' },
   { name: 'images', title: 'Images', kind: 'flag' },
+  { name: 'webSearch', title: 'Web search', kind: 'flag' },
+  { name: 'safeguards', title: 'Judgement of calls requested', kind: 'flag' },
   { name: 'reasoning', title: 'Reasoning requested', kind: 'flag' },
   { name: 'tokens', title: 'Tokens', kind: 'range' },
   { name: 'turns', title: 'User turns', kind: 'range' },

@@ -60,7 +60,6 @@ const files: Readonly<Record<string, string>> = {
   'judge.ts': example('judge'),
   'cache.ts': example('cache'),
   'mask.ts': example('mask'),
-  'see.ts': example('see'),
   'guard.ts': example('guard'),
   'own.ts': module(`around: () => answer('my own words')`),
   'twice.ts': module(`around: (request, next) => whole(next(request)).pipe(
@@ -104,7 +103,7 @@ test.before(async () => {
     {
       // All of a file's tests run at once: on a busy machine, a stage's turn may come late.
       TIMEOUTS: { stageMs: 600_000 },
-      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
+      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m', { name: 'blind', input: ['text'] }] }],
       transformers: [
         {
           path: 'judge.ts',
@@ -114,7 +113,7 @@ test.before(async () => {
         },
         { path: 'cache.ts', models: ['cached'], options: { minutes: 1 } },
         { path: 'mask.ts', models: ['masked'], options: { names: ['Ada', 'Eve'] } },
-        { path: 'see.ts', models: ['blind'], ask: ['p,seer'], options: { seer: 'p,seer' } },
+        { name: 'see', models: ['blind'], ask: ['p,seer'], options: { seer: 'p,seer' } },
         { path: 'guard.ts', models: ['guarded'], ask: ['p,guard'], options: { guard: 'p,guard' } },
         { path: 'own.ts', models: ['own'] },
         { path: 'twice.ts', models: ['twice'] },

@@ -63,6 +63,12 @@ const facts: Readonly<Record<string, readonly [when: object, holds: Sent, fails:
   model: [{ model: '*,m-opus' }, { more: { model: 'p,m-opus' } }, {}],
   tools: [{ tools: 'mcp__*' }, { more: { tools: [tool('mcp__read')] } }, { more: { tools: [tool('read')] } }],
   images: [{ images: true }, { more: { messages: [user(picture, said)] } }, {}],
+  webSearch: [
+    { webSearch: true },
+    { more: { tools: [tool('read'), { type: 'web_search_20250305', name: 'web_search' }] } },
+    { more: { tools: [tool('web_search')] } },
+  ],
+  safeguards: [{ safeguards: true }, { more: { safeguards: [{ type: 'dangerous_tool_use' }] } }, {}],
   reasoning: [
     { reasoning: true },
     { more: { max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1024 } } },

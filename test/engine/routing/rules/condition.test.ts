@@ -110,6 +110,18 @@ const rows: readonly (readonly [title: string, when: When, holds: readonly Given
     [{ request: { turns: [user(picture), assistant, user()] } }, { request: { turns: [user(said)] } }],
     [{}],
   ],
+  [
+    'a web search of a vendor',
+    { webSearch: true },
+    [{ request: { tools: [search] } }],
+    [{ request: { tools: [hosted] } }],
+  ],
+  [
+    'safeguards',
+    { safeguards: true },
+    [{ request: { extra: { wire: 'messages', at: '', fields: { safeguards: [{ type: 'x' }] } } } }],
+    [{}, { request: { extra: { wire: 'messages', at: '', fields: { safeguards: null } } } }],
+  ],
   ['no images', { images: false }, [{}], [{ request: { turns: [user(picture)] } }]],
   [
     'reasoning',

@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import { type ImagePart, type Part, Type, transformer } from 'junctor/transformer';
 
-/** Puts a description in the place of each picture, for a model that can't see. Another model describes it, once per picture. */
+/** Puts a description in the place of each picture, for models that can't see. */
 export default transformer({
   name: 'see',
-  options: Type.Object({ seer: Type.String() }),
+  about: 'Puts a description in the place of each picture, for models that are known not to read pictures.',
+  options: Type.Object({
+    seer: Type.String({
+      title: 'Who describes',
+      description: 'The destination that describes pictures, `provider,model`; `ask` of the entry names it, too.',
+      examples: ['work,sees'],
+    }),
+  }),
+  when: { images: true },
+  concerns: ({ input }) => input !== undefined && !input.includes('image'),
   async around(request, next, context, { seer }) {
-    if (context.target.input?.includes('image')) return next(request);
     const described = async (picture: ImagePart): Promise<Part> => {
       const key = createHash('sha256').update(JSON.stringify(picture.source)).digest('hex');
       const parts: Part[] = [{ type: 'text', text: 'Describe this picture, with all text in it.' }, picture];
