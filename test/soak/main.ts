@@ -29,7 +29,7 @@ const minutes = Number(values.minutes);
 const streams = Number(values.streams);
 
 /** The part of the run in which pools fill and code is compiled, at most. */
-const warmUpMs = Math.min(60_000, minutes * 60_000 * 0.4);
+const warmUpMs = Math.min(60_000, minutes * 30_000);
 /** A slope is worth its name only over a time in which garbage and noise don't make it. */
 const leastMinutesForSlope = 20;
 /** What may be kept more in the second half of a short run than in its first: caches that still fill, not what each stream leaves. */
