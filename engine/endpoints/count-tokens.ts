@@ -118,7 +118,7 @@ const countsNothing: ReadonlySet<FaultKind> = new Set(['upstream-not-found', 'up
 /** How long a destination isn't asked again, in milliseconds. */
 const rememberedMs = 600_000;
 
-/** When a destination that has no counting endpoint is asked again, by its plan, so that a new configuration asks anew. */
+/** When a destination that has no counting endpoint is asked again, by its plan, so that a new configuration asks again. */
 const askedAgainMs = new WeakMap<Routed['plan'], number>();
 
 /** Redirects the prepared call to an auxiliary endpoint. */

@@ -158,7 +158,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
-  /** A slightly larger message is collected in vain, so that its client can be told. */
+  /** A slightly larger message is still buffered, and rejected with an error. */
   get maxMessageBytes(): number {
     const { bodyBytes } = this.settings.limits;
     return bodyBytes + Math.min(bodyBytes, toldBytes);

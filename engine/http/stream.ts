@@ -107,6 +107,6 @@ export interface BodyConsumer {
 
 /** Notified when a client reads on after its socket was full. */
 export interface StreamWriter {
-  /** `complete`: a body of `send` has left; for `write` always `false`. Runs corked for `write`. */
+  /** `complete`: a body of `send` is fully flushed; for `write` always `false`. Runs corked for `write`. */
   readonly writable: (complete: boolean) => void;
 }

@@ -34,7 +34,7 @@ export class FactBook<F extends KnownFact> {
   #makeRoom(nowMs: number): void {
     const all = [...this.#facts.values()];
     const live = all.filter(({ expiresMs }) => expiresMs > nowMs);
-    // An eighth at a time, so that a full book isn't sorted for each fact.
+    // Evicts an eighth at once, so that a full map isn't sorted on every insert.
     const kept = live.length < this.#max ? live.length : Math.floor(this.#max * 0.875);
     const leaving = new Set(all.toSorted((one, other) => other.expiresMs - one.expiresMs).slice(kept));
     for (const { id } of leaving) this.#facts.delete(id);

@@ -169,7 +169,7 @@ export interface UpstreamProtocol {
   readonly wire: WireFormat;
   /**
    * Whether a request of the same wire format, decoded from this body, may pass through; absent: always. Otherwise it is encoded
-   * anew for the vendor. The answer may pass through in either case.
+   * again for the vendor. The answer may pass through in either case.
    */
   readonly acceptsVerbatim?: (request: ModelRequest, body: JsonObject) => boolean;
   /** What a vendor's cache holds of a body, in order: members, then the items of the list that grows from turn to turn. */

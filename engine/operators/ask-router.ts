@@ -110,7 +110,7 @@ const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): 
     replyPassesThrough: false,
     client: client.wire,
   };
-  // Parsed anew, since a module may change it.
+  // Parsed again, since a module may change it.
   const body: JsonObject =
     client.wire === 'messages' ? JSON.parse(text) : (registry.messagesBody?.(request, context) ?? {});
   return from(tokens.count(request)).pipe(

@@ -3,10 +3,10 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Plan } from './plan/plan.ts';
 
-/** How long a destination that refused or ignored a compaction isn't asked for one again, in milliseconds. */
+/** Back-off before a destination that refused or ignored a compaction is asked for one again, in milliseconds. */
 const rememberedMs = 600_000;
 
-/** When such a destination is asked again, by its plan, so that a new configuration asks anew. */
+/** When such a destination is asked again, by its plan, so that a new configuration asks again. */
 const askedAgainMs = new WeakMap<Plan, number>();
 
 /** Whether the vendor summarizes the conversation in the client's own format. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
-/** A time during which nothing else could run. */
+/** A stall of the event loop. */
 export interface LoopHold {
   /** What ran: a step of a plan's graph, a stage by its name, or `other`. */
   readonly step: string;
@@ -16,7 +16,7 @@ const tickMs = 100;
 
 const idle = '';
 let current = idle;
-/** When the current step was entered. In an array, since a variable would be allocated anew for each value. */
+/** When the current step was entered. In an array, since a variable would be allocated again for each value. */
 const since = new Float64Array(1);
 const listeners = new Set<(hold: LoopHold) => void>();
 let reported = false;

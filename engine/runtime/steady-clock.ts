@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 /** Where a steady clock has its time from. */
 interface TimeSource {
-  /** Milliseconds by a clock that nobody sets. It may stand still while the machine sleeps. */
+  /** Milliseconds of a monotonic clock, which may stop while the machine sleeps. */
   readonly monotonicMs: () => number;
   /** Milliseconds since 1970 by the system's clock, which can be set. */
   readonly wallMs: () => number;
@@ -19,7 +19,7 @@ const tickMs = 1_000;
 const shortestSleepMs = 20_000;
 
 /**
- * A clock that nobody sets, and that counts the time in which the machine slept. Notices sleep by the wall clock, which runs ahead of
+ * A monotonic clock that includes the time asleep. Notices sleep by the wall clock, which runs ahead of
  * the monotonic one, or, where that one doesn't stand still, by a look that comes far too late, as after a stopped process. A wall clock that is set
  * back changes nothing; one that is set forward by more than `shortestSleepMs` can't be told from sleep.
  */

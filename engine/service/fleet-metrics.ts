@@ -1,6 +1,6 @@
 import type { Across, Metric } from '../observe/metric.ts';
 
-/** What a process can say of the fleet that it belongs to. */
+/** One process's figures of the fleet that it belongs to. */
 interface FleetFigures {
   readonly isUp: boolean;
   readonly seconds: number;

@@ -8,7 +8,7 @@ import type { AppLog } from '../observe/log/logs.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 
-/** Keeps what the requests of one process leave. */
+/** Persists one process's request records, usage and client usage. */
 export interface Keeper {
   readonly history: HistoryKeeper;
   readonly usage: UsageKeeper;
@@ -37,7 +37,7 @@ interface RecordsOptions {
   readonly log: Pick<AppLog, 'warn'>;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
-  /** The same, of a clock that never goes back. */
+  /** The same, by a monotonic clock. */
   readonly steadyNowMs?: () => number;
 }
 

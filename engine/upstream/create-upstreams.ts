@@ -41,7 +41,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   };
   let closing = false;
 
-  /** Plans share their URLs, whose parts would be cut out anew for each call. */
+  /** Plans share their URLs, whose parts would be cut out again for each call. */
   const targets = new WeakMap<URL, CallTarget>();
   const targetOf = (url: URL): CallTarget => {
     const target = targets.get(url) ?? { pool: poolFor(url), path: url.pathname + url.search };

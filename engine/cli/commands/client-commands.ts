@@ -179,7 +179,7 @@ const askService = async (cli: Cli): Promise<JsonObject | undefined> => {
   return (await callService(located, 'GET', '/api/clients').catch(() => undefined))?.body;
 };
 
-/** What it says of each client. */
+/** One row of the output. */
 const useByName = (answer: JsonObject | undefined): ReadonlyMap<string, ClientUse> => {
   const rows: readonly Json[] = Array.isArray(answer?.clients) ? answer.clients : [];
   return new Map(

@@ -23,12 +23,12 @@ interface Kept {
   readonly exported: unknown;
 }
 
-/** Loaded modules by file, and whether they may be CommonJS; beyond this many, the one loaded first is loaded anew. */
+/** Loaded modules by file, and whether they may be CommonJS; beyond this many, the one loaded first is loaded again. */
 const kept = new BoundedMap<string, Kept>(1_000);
 /** The files of all loaded modules. */
 const loadedFiles = new Set<string>();
 
-/** Loads a module's default export; anew, with its imports, if one of its files has changed. Rejects with the load error. */
+/** Loads a module's default export; again, with its imports, if one of its files has changed. Rejects with the load error. */
 export const loadModule = (file: string): Promise<unknown> => keeping(file, '', () => importModule(file));
 
 /**

@@ -53,7 +53,7 @@ export type LoadedRouter = (RouterChoice | { readonly form: 'unusable'; readonly
   readonly name: string;
 };
 
-/** Loads the router module anew. Never rejects: a module that fails to load is unusable. `undefined`: none is configured. */
+/** Reloads the router module. Never rejects: a module that fails to load is unusable. `undefined`: none is configured. */
 export const loadRouter = async (
   module: RouterModule | undefined,
   places: ModulePlaces,

@@ -77,7 +77,7 @@ class Memory implements StageMemory {
 
   get = async (key: string): Promise<Json | undefined> => {
     this.#checkKey('get', key);
-    // Another process may have set it anew.
+    // Another process may have set it again.
     const text = this.#shared?.isShared() ? await this.#shared.read(this.#sharedName(key)) : undefined;
     if (text !== undefined) {
       // The store counts its own time, from when the value reached it.

@@ -60,7 +60,7 @@ const identityOf = ({ ino, mtimeMs }: { readonly ino: number; readonly mtimeMs: 
 
 /**
  * Removes the lock with this identity. Another one stays: of several processes that give up the same lock, one may have taken it
- * anew, and so may one that gave up the lock of a slow task.
+ * again, and so may one that gave up the lock of a slow task.
  */
 const removeLock = async (lock: string, identity: string): Promise<void> => {
   const aside = `${lock}.${randomUUID()}.tmp`;

@@ -33,7 +33,7 @@ const mostCounted = 2 ** 32;
 /** Bytes that are taken for a token where a provider counts none. The records of a stream have far more than their text. */
 const bytesPerToken = { data: 32, whole: 4 } as const;
 
-/** One request of a client with a key of its own: what it may use, what it takes of its limits, and what it used in the end. */
+/** A named client's request: its access, the limits it reserves, and its final usage. */
 export class ClientSession implements RequestAdmission, Watcher {
   readonly #access: ClientAccess;
   readonly #counts: ClientServices;

@@ -7,7 +7,7 @@ import { type LimitCounts, OwnLimits } from './own-limits.ts';
 export interface Limiter {
   /**
    * Takes what a request needs from all limits of its client, or nothing if one of them doesn't allow it. It waits only for other
-   * processes that use the same limits, and only where this one has nothing of them at hand.
+   * processes that use the same limits, and only where this one has none of them available.
    */
   readonly take: (
     client: string,
@@ -16,7 +16,7 @@ export interface Limiter {
   ) => LimitGrant | LimitRefusal | Promise<LimitGrant | LimitRefusal>;
   /** The limits of a client per minute, and what is left of them. */
   readonly rates: (client: string, limits: ClientLimits) => readonly RateLimit[];
-  /** How many answers at a time a client has left of so many. */
+  /** Remaining concurrent answers of a client, out of a maximum. */
   readonly streamsLeft: (client: string, most: number) => number;
 }
 

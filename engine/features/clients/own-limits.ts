@@ -4,7 +4,7 @@ import type { Admission, WindowLimit, WindowUse } from '../../hub/window-lease.t
 
 /** LimitCounts that are decided by what was admitted before: by this process, or by all that share them. */
 export interface LimitCounts {
-  /** Takes `count` of a limit; `undefined`: they aren't left. Waits only for other processes. */
+  /** Consumes `count` units of a limit; `undefined`: it is exhausted. Waits only for other processes. */
   readonly admit: (
     id: string,
     limit: WindowLimit,
@@ -19,7 +19,7 @@ export interface LimitCounts {
   readonly release: (id: string) => void;
 }
 
-/** LimitCounts remembered. A configuration has fewer, but it may change without end. */
+/** Maximum limits in memory. A configuration has fewer, but it may change any number of times. */
 const maxLimits = 4_000;
 
 /** The limits of a process that shares them with no other. */

@@ -158,7 +158,7 @@ export class UsageLedger {
     }
   }
 
-  /** When the period begins anew: a time, and milliseconds from now. */
+  /** Start of the next period: a time, and milliseconds from now. */
   next(period: UsagePeriod): { readonly atMs: number; readonly inMs: number } {
     const nowMs = this.#nowMs();
     const atMs = nextPeriodMs(period, nowMs);

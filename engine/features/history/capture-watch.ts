@@ -15,7 +15,7 @@ import { cutBody, type RecordedClient, Recorder, type TimedRefusal } from './rec
 import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
 import type { Traffic } from './traffic.ts';
 
-/** A copy: the request lets go of its body before its end. */
+/** A copy: the request releases its body before its end. */
 export const clientOf = ({ method, path, query, headers, body }: RecordedClient): RecordedClient => ({
   method,
   path,
@@ -65,7 +65,7 @@ interface KeptBodies {
 interface Recording {
   readonly recorder: Recorder;
   readonly reason: CaptureReason;
-  /** The reply is recorded from its beginning, by the entry. An asked-for recorder watches for itself. */
+  /** Records the reply from its beginning. A requested recorder is its own watcher. */
   readonly hasReply: boolean;
 }
 

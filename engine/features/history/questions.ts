@@ -14,7 +14,7 @@ export const HistoryReading = Type.Union([
   }),
   /** What is known of one request; no answer if nothing is. */
   Type.Object({ kind: Type.Literal('request'), id: Type.String({ maxLength: 1_000 }) }),
-  /** What goes on; with the traffic of the last minutes. */
+  /** Current activity and the traffic of the last minutes. */
   Type.Object({ kind: Type.Literal('activity'), minutes: Type.Integer({ minimum: 0, maximum: 60 }) }),
 ]);
 export type HistoryReading = Static<typeof HistoryReading>;
@@ -42,7 +42,7 @@ export const RequestAnswer = Type.Object({
 });
 export type RequestAnswer = Static<typeof RequestAnswer>;
 
-/** Figures of one client protocol's requests to one model, as far as they can be put together. */
+/** Mergeable figures of one client protocol's requests to one model. */
 export const LineFigures = Type.Object({
   protocol: Wire,
   provider: Type.String(),

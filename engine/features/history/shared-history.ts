@@ -40,7 +40,7 @@ export interface SharedHistory {
     client?: string,
   ) => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
   /**
-   * Returns what tells all ended requests at its first call, and then those that ended since the last one. Machines whose clocks
+   * Returns a poll function: all finished requests at its first call, then those finished since the last one. Machines whose clocks
    * differ, or that don't answer at times, miss none. Other machines are asked once a second at most.
    */
   readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
@@ -203,7 +203,7 @@ const readAnswers = <T>({ answers: texts }: MachineAnswers, form: Reader<T>): re
     return form.matches(answer) ? [{ id, machine, answer }] : [];
   });
 
-/** Machines whose cursors are kept; of others, everything is told once more. */
+/** Maximum cursors; machines beyond it are sent everything again. */
 const maxCursors = 200;
 
 const movedBy = (cursors: Cursors, heard: readonly MachineAnswer<RequestsAnswer>[]): Cursors => {

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 
 const Across = Type.Union([Type.Literal('sum'), Type.Literal('max'), Type.Literal('min')]);
 
-/** A metric with its series, as processes tell it to each other. */
+/** A metric with its series, as processes exchange it. */
 export const Family = Type.Object({
   /** With the prefix. */
   name: Type.String({ maxLength: 200 }),

@@ -161,7 +161,7 @@ export class UsageFiles implements UsageKeeper {
     this.#id = `${pid}-${startedAtMs}`;
   }
 
-  /** What comes for a step that is over counts in the next one. */
+  /** Late counts go to the next step. */
   async take(stepMs: number, rows: readonly UsageRow[]): Promise<void> {
     stepAt(this.#steps, Math.max(stepMs, this.#openMs)).fold(rows);
     if (this.#steps.length <= maxUnwrittenSteps) return;
@@ -199,7 +199,7 @@ export class UsageFiles implements UsageKeeper {
     return this.#hours.some(({ counted, written }) => counted.requests !== written || counted.hasEnded(nowMs));
   }
 
-  /** Writes what has changed, and moves what is over to the archives. Never rejects. */
+  /** Writes changed buckets and archives finished ones. Never rejects. */
   write(): Promise<void> {
     return this.#inTurn(async () => {
       const nowMs = this.#nowMs();

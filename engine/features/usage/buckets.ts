@@ -154,7 +154,7 @@ export class UsageBucket {
   }
 }
 
-/** The last bucket of a list, or a new one if that is over. */
+/** The current bucket, created if the last one has ended. */
 export const currentOf = (list: UsageBucket[], unit: UsageUnit, nowMs: number): UsageBucket => {
   const last = list.at(-1);
   if (last && !last.hasEnded(nowMs)) return last;

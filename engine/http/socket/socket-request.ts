@@ -24,7 +24,7 @@ export interface Handshake {
   readonly params: Params;
   readonly path: string;
   readonly query: string;
-  /** Who calls: each request is admitted anew. */
+  /** Who calls: each request is admitted again. */
   readonly caller: Caller;
   /** The client's, not that of a trusted proxy. */
   readonly remoteAddress: string;

@@ -12,7 +12,7 @@ const foreignBytes = (): number => {
 /**
  * Bounds what a server library holds of WebSocket clients' messages where it shows neither incomplete ones, whose clients may answer pings between
  * the parts, nor that it keeps the room of a connection's largest message. Only the process's memory tells: when it has grown by `maxBytes`,
- * `exceeded` is called, and it is measured anew from there. Other growth is taken for it.
+ * `exceeded` is called, and it is measured again from there. Other growth is taken for it.
  */
 export class UnseenMemory implements TickListener {
   before: TickListener | undefined;

@@ -9,7 +9,7 @@ export interface Tail {
   readonly maxBytes: number;
   /** Maximum number of lines; absent: all. */
   readonly maxLines: number | undefined;
-  /** Byte offset to start from; absent: 0. A shorter file was started anew and is read from its beginning. */
+  /** Byte offset to start from; absent: 0. A shorter file was started again and is read from its beginning. */
   readonly after?: number | undefined;
 }
 

@@ -26,7 +26,7 @@ import {
 
 /**
  * The attempts of one request: at the destination that its rule chose, retries there, then the fallbacks. Holds the clock and the
- * upstreams' health; `decide` decides what follows a failure.
+ * upstreams' health; `decide` chooses the next action after a failure.
  */
 export class RetrySession {
   readonly #gateway: Gateway;

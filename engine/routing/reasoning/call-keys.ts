@@ -4,7 +4,7 @@ import { AnswerDigest } from './answer-digest.ts';
 
 /**
  * Makes unique keys for the calls of one conversation, and its answers without calls, in order. A key consists of the first user
- * turn's digest, the call's id or the answer's digest, and the number of earlier ones with that. Some servers number calls anew in each answer, so the id alone could match
+ * turn's digest, the call's id or the answer's digest, and the number of earlier ones with that. Some servers number calls again in each answer, so the id alone could match
  * another answer or conversation. Clients don't change a conversation's beginning, or vendors couldn't cache it.
  */
 export class CallKeys {

@@ -331,7 +331,7 @@ export class ModelHealth {
     return false;
   }
 
-  /** What other processes must know of its outcome is published before. */
+  /** The outcome is published to other processes first. */
   #endProbe(): void {
     this.#releaseProbe?.();
     this.#releaseProbe = undefined;

@@ -25,7 +25,7 @@ export class Load {
     this.#touchedMs = nowMs;
   }
 
-  /** Called when the request is over or goes elsewhere. */
+  /** Called when the request ends or moves to another destination. */
   left(): void {
     this.#live -= 1;
   }

@@ -13,7 +13,7 @@ export class AnswerReader implements SocketAnswerReader {
   #items: Buffer[] | undefined = [];
   #result: { readonly id: string; readonly items: Buffer | undefined } | undefined;
 
-  /** `mayHold`: takes memory for further bytes, and says whether there is any. */
+  /** `mayHold`: reserves memory for further bytes; false if the budget is exhausted. */
   constructor(mayHold: (bytes: number) => boolean) {
     this.#mayHold = mayHold;
   }

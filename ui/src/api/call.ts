@@ -41,8 +41,8 @@ export const callFor = <T>(path: string, options: CallOptions = {}): Promise<Ans
   });
 
 /**
- * Sends a request with the key, and returns whatever the answer is. Throws only when there is none, it doesn't begin in time, or it was
- * given up.
+ * Sends a request with the key, and returns whatever the answer is. Throws only if there is no response, it times out, or it is
+ * aborted.
  */
 export const send = (path: string, options: CallOptions = {}): Promise<Response> =>
   inTime(options, (signal) => ask(path, { ...options, signal }));

@@ -4,7 +4,7 @@ import { gatewayUrl } from './gateway-url.ts';
 /** Whether the gateway answers. */
 interface Connection {
   readonly up: boolean;
-  /** Goes up each time it answers again, so that what failed meanwhile can be asked for anew. */
+  /** Goes up each time it answers again, so that what failed meanwhile can be asked for again. */
   readonly revision: number;
 }
 

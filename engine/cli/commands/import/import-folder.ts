@@ -130,7 +130,7 @@ const movePaths = (text: string, folder: string, { home, env }: Pick<Cli, 'home'
   );
 };
 
-/** What belongs to a process or a version, or can be had anew: it stays where it is. */
+/** What belongs to a process or a version, or can be had again: it stays where it is. */
 const left: ReadonlySet<string> = new Set([
   'config.json',
   'config.schema.json',

@@ -19,7 +19,7 @@ interface Held extends ConfigState {
 
 const held = createStore<Held>({ config: undefined, error: undefined, etag: undefined });
 
-/** Reads the configuration anew, for every page that shows it. */
+/** Reads the configuration again, for every page that shows it. */
 export const reloadConfig = async (): Promise<void> => {
   try {
     hold(await readConfig());
@@ -34,7 +34,7 @@ const learnsMs = 2_000;
 const askAgainMs = 150;
 
 /**
- * Reads the configuration anew once it was changed by a call. The next call may be answered by another process, or by one that is about
+ * Reads the configuration again once it was changed by a call. The next call may be answered by another process, or by one that is about
  * to end, which take up the change a moment later: what was there before the change isn't taken for what is there now.
  */
 export const reloadChangedConfig = async (): Promise<void> => {

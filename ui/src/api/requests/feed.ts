@@ -19,12 +19,12 @@ export type FeedState = 'opening' | 'live' | 'missing';
 /** A feed without a first event after so long is missing, in milliseconds: something on the way holds back streams. */
 const firstEventMs = 10_000;
 
-/** The shortest and the longest time until a feed that ended is opened anew, in milliseconds. */
+/** The shortest and the longest time until a feed that ended is opened again, in milliseconds. */
 const firstRetryMs = 500;
 const lastRetryMs = 15_000;
 
 /**
- * Follows the feed while the tab is visible. One that ends is opened anew, later each time, and begins with the whole state. Returns a
+ * Follows the feed while the tab is visible. One that ends is opened again, later each time, and begins with the whole state. Returns a
  * function that stops it.
  */
 export const followFeed = (

@@ -39,7 +39,7 @@ export const useShownFaults = (config: ConfigFile, faults: readonly Finding[]): 
     document.addEventListener('focusout', leave);
     return () => document.removeEventListener('focusout', leave);
   }, []);
-  // A field that is filled in, or removed, begins anew: another one may get its path.
+  // A field that is filled in, or removed, begins again: another one may get its path.
   useEffect(() => {
     const open = [...shown.get()].filter((path) => isOpenAt(config, path));
     if (open.length < shown.get().size) shown.set(new Set(open));

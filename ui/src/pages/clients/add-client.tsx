@@ -30,7 +30,7 @@ interface ShownKey {
 
 /** Adds a client by its name and budget, and shows its key, which the gateway doesn't keep, in what the tools need. */
 export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) => {
-  // What is asked stays while the list behind the dialog is read anew.
+  // What is asked stays while the list behind the dialog is read again.
   const [isFirst] = useState(endsKeylessUse);
   const [typedName, setName] = useState('');
   const [usd, setUsd] = useState<number>();

@@ -13,7 +13,7 @@ import { ClientList } from './client-list.tsx';
 import { ToolSetup } from './tool-setup.tsx';
 import './clients.css';
 
-/** How often use is read anew, in milliseconds. */
+/** How often use is read again, in milliseconds. */
 const readMs = 5_000;
 
 /** Clients with keys of their own, and how each tool is pointed at the gateway. Adding and revoking apply at once. */

@@ -21,7 +21,7 @@ import { assignments, keyVariable, type Shell, shellLabel, shells, shellTitles, 
 const toolPlace = kept('local', 'connect.client');
 const shellPlace = kept('local', 'connect.shell');
 
-/** How a tool is pointed at the gateway: what to copy, with the key in it if that is at hand, and a check. */
+/** How a tool is pointed at the gateway: what to copy, with the key in it if it is available, and a check. */
 export const ToolSetup = ({
   preset = '',
   isKeyNeeded = false,

@@ -6,7 +6,7 @@ import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 
-/** How often members are read anew, in milliseconds. */
+/** How often members are read again, in milliseconds. */
 const readMs = 5_000;
 
 /** The machines that share a store; nothing without `FLEET`. */
