@@ -7,6 +7,8 @@ export type {
   Around,
   Asked,
   AskOptions,
+  DecideOptions,
+  Decision,
   Next,
   NextOptions,
   Spent,

@@ -176,6 +176,11 @@ export interface MessageStop {
   /** The stop sequence that ended the answer, if the upstream reports it. */
   readonly stopSequence?: string | undefined;
   readonly usage: Usage;
+  /**
+   * Of a decision: how likely each answer is, from 0 to 1, as far as the upstream says. Absent, as is an answer in it: the upstream says
+   * nothing.
+   */
+  readonly probabilities?: Readonly<Record<string, number>> | undefined;
   /** Members of the end that only one wire format knows (Messages: `stop_details`, `container` …). */
   readonly extra?: { readonly wire: WireFormat; readonly fields: JsonObject } | undefined;
 }

@@ -32,6 +32,8 @@ export interface ModelRequest {
   readonly logitBias?: Readonly<Record<string, number>> | undefined;
   readonly reasoning?: Reasoning | undefined;
   readonly output?: OutputFormat | undefined;
+  /** The request asks this; `system`, `turns` and `output` say the same to models that write texts. */
+  readonly decision?: DecisionQuestion | undefined;
   readonly verbosity?: 'low' | 'medium' | 'high' | undefined;
   readonly stream: boolean;
   /** The client wants a summary of the conversation in place of an answer. */
@@ -394,6 +396,15 @@ export const askedEffort = ({ turns, reasoning }: ModelRequest): Effort | undefi
 /** Whether reasoning is switched off. */
 export const isOff = ({ mode, effort }: Reasoning): boolean =>
   mode === 'off' || (mode === undefined && effort === 'none');
+
+/** A question about a text that has one of a few answers. */
+export interface DecisionQuestion {
+  readonly question: string;
+  /** Two or more, none twice. */
+  readonly answers: readonly string[];
+  /** The text that it is about. */
+  readonly about: string;
+}
 
 export type OutputFormat =
   | { readonly type: 'text' }

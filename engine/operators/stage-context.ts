@@ -7,7 +7,7 @@ import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
 import { type StageGateway, StageLife, type StageOf } from './stage-parts.ts';
-import { askStage } from './stage-questions.ts';
+import { askStage, decideStage } from './stage-questions.ts';
 
 /** The context of a stage in the current attempt at a request: one object for all its halves. */
 export const stageContext = (routed: Routed, stage: StageOf, gateway: StageGateway): StageContext => {
@@ -47,6 +47,7 @@ class AttemptContext implements StageContext {
   readonly log: StageContext['log'];
   readonly spent: StageContext['spent'];
   readonly ask: StageContext['ask'];
+  readonly decide: StageContext['decide'];
   readonly #routed: Routed;
   readonly #context: ReplyContext;
   readonly #stage: StageOf;
@@ -77,7 +78,9 @@ class AttemptContext implements StageContext {
       observer.stageLogged(stage.name, String(text), isJsonObject(fields) ? fields : {});
     };
     this.spent = () => calls?.spent() ?? { usage: {} };
-    this.ask = (to, request, options): Asked => askStage({ routed, stage, gateway, life }, to, request, options);
+    const asker = { routed, stage, gateway, life };
+    this.ask = (to, request, options): Asked => askStage(asker, to, request, options);
+    this.decide = (to, question) => decideStage(asker, to, question);
   }
 
   get memory(): StageMemory {

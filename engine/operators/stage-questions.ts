@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { catchError, defer, firstValueFrom, from, mergeMap, Observable, of, tap, throwError, timer } from 'rxjs';
-import { eventsIn, replyOf, whole } from '../config/custom/answers.ts';
-import type { Answer, Asked, AskOptions, WholeAnswer } from '../config/custom/around.ts';
+import { decisionIn, eventsIn, replyOf, whole } from '../config/custom/answers.ts';
+import type { Answer, Asked, AskOptions, DecideOptions, Decision, WholeAnswer } from '../config/custom/around.ts';
 import { border, currentStage } from '../config/custom/stage-context.ts';
 import type { Routed, StageCall } from '../exchange.ts';
 import { requestProblem } from '../model/checked/check-request.ts';
+import { decisionRequest, questionFault, yesOrNo } from '../model/decision.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
@@ -28,6 +29,20 @@ const usualKeepMs = 600_000;
 /** A question of a stage to another model. */
 export const askStage = (asker: Asker, to: string, request: ModelRequest | string, options: AskOptions = {}): Asked =>
   new Question(questionEvents(asker, to, request, options));
+
+/** A question of a stage that has one of a few answers. */
+export const decideStage = async (asker: Asker, to: string, given: DecideOptions): Promise<Decision> => {
+  const { question, answers = yesOrNo, about, ...options } = given;
+  const place = `decide(${quoted(String(to))})`;
+  const fault = questionFault({ question, answers, about });
+  if (fault !== undefined) throw stageFailure(asker.stage.name, place, fault);
+  const reply = await firstValueFrom(
+    whole(questionEvents(asker, to, decisionRequest({ question, answers, about }), options, place)),
+  );
+  const decision = decisionIn(reply, answers);
+  if (!decision) throw stageFailure(asker.stage.name, place, `the answer is none of ${answers.map(quoted).join(', ')}`);
+  return decision;
+};
 
 /** Asks when it is awaited. */
 class Question implements Asked {
@@ -61,10 +76,15 @@ class Question implements Asked {
   }
 }
 
-const questionEvents = (asker: Asker, to: string, request: ModelRequest | string, options: AskOptions): Answer => {
+const questionEvents = (
+  asker: Asker,
+  to: string,
+  request: ModelRequest | string,
+  options: AskOptions,
+  place = `ask(${quoted(String(to))})`,
+): Answer => {
   const { routed, stage, gateway, life } = asker;
   const { key, keepMs = usualKeepMs, limitMs = limitOf(stage, gateway) } = options;
-  const place = `ask(${quoted(String(to))})`;
   const asked = defer(() =>
     stageCall(routed, stage, { kind: 'ask', request: questionOf(request, place, stage.name), to }, place),
   ).pipe(

@@ -31,7 +31,9 @@ export type ChatField =
   /** `tool_choice` of the type `allowed_tools`. */
   | 'allowed_tools'
   /** Tools of the type `custom`, and their calls. */
-  | 'custom_tools';
+  | 'custom_tools'
+  /** `logprobs` and `top_logprobs`, for the probabilities of decisions. */
+  | 'logprobs';
 
 /**
  * A vendor's variant of Chat Completions, as data: each row overrides `plainDialect`. Describes the vendor's newest
@@ -240,6 +242,7 @@ export const plainDialect: ChatDialect = {
     'refusal',
     'allowed_tools',
     'custom_tools',
+    'logprobs',
   ]),
   passThrough: 'all',
   refused: new Set(),

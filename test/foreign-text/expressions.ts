@@ -34,6 +34,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/trial/failure.ts': [own(/\.$/), own(/read only property|not extensible|Cannot delete property/)],
   'engine/trial/trial.ts': [own(/\s+/g)],
   'engine/trial/given.ts': [own(/(?<= )/)],
+  'engine/model/decision.ts': [
+    foreign(/^["'`*]{0,3}|[."'`*]{0,4}$/g, many('*')),
+    foreign(/"answer"\s{0,9}:\s{0,9}"/, many('"answer"         :         ')),
+  ],
   'engine/operators/stage-questions.ts': [foreign(/\.$/)],
   'engine/model/wire/readable-document.ts': [
     foreign(

@@ -17,5 +17,8 @@ export const stageContext = (over: Partial<StageContext> = {}): StageContext => 
   ask() {
     throw new Error('nothing can be asked here');
   },
+  decide() {
+    throw new Error('nothing can be decided here');
+  },
   ...over,
 });

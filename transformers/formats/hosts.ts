@@ -63,7 +63,7 @@ export const hostRows: readonly HostRow[] = [
     recognised: '`api.mistral.ai`',
     gets: '`tool_choice: any` for `required`; `random_seed`; no `stream_options`, no reasoning controls, no unknown member',
     hosts: ['api.mistral.ai', 'codestral.mistral.ai'],
-    refuses: ['logit_bias', 'parallel_tool_calls', 'name'],
+    refuses: ['logit_bias', 'parallel_tool_calls', 'name', 'logprobs'],
     differ: {
       acceptedExtra: new Set(['guardrails', 'prompt_mode', 'random_seed', 'safe_prompt']),
       fieldNames: { seed: 'random_seed' },

@@ -43,6 +43,7 @@ const sampling: ReadonlySet<ChatField> = new Set([
   'frequency_penalty',
   'logit_bias',
   'stop',
+  'logprobs',
 ]);
 
 /** Efforts over Chat Completions, which has no `max`. */

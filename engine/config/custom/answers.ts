@@ -1,5 +1,6 @@
 import { concatMap, defer, EMPTY, from, isObservable, map, mergeMap, type Observable, of, reduce, timer } from 'rxjs';
 import { eventProblem } from '../../model/checked/check-event.ts';
+import { answerIn } from '../../model/decision.ts';
 import {
   type Batch,
   type FinishReason,
@@ -12,7 +13,7 @@ import { FaultError, fail, Unusable } from '../../model/fault.ts';
 import { type Json, parseJson } from '../../model/json/json.ts';
 import { cutOff } from '../../model/reply.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { Answer, WholeAnswer } from './around.ts';
+import type { Answer, Decision, WholeAnswer } from './around.ts';
 
 /** An answer of one text, made up by a stage. */
 export const answer = (text: string, { finish = 'end' }: { readonly finish?: FinishReason } = {}): Answer =>
@@ -77,6 +78,22 @@ export const replyOf = (events: Batch): WholeAnswer => {
   if (!isComplete) throw new FaultError(cutOff);
   const route = (start && routes.get(start)) ?? start?.model ?? '';
   return { text, json: () => jsonIn(text), events, usage, route };
+};
+
+/** What an answer decides; `undefined`: none of the answers. */
+export const decisionIn = (
+  { text, events, usage, route }: WholeAnswer,
+  answers: readonly string[],
+): Decision | undefined => {
+  const answer = answerIn(text, answers);
+  if (answer === undefined) return undefined;
+  const probabilities = events.find((event) => event.type === 'message-stop')?.probabilities;
+  return {
+    answer,
+    ...(probabilities && { probability: probabilities[answer], probabilities }),
+    usage,
+    route,
+  };
 };
 
 const routes = new WeakMap<MessageStart, string>();

@@ -53,6 +53,11 @@ export interface StageContext {
    * subscribed to.
    */
   readonly ask: (to: string, request: ModelRequest | string, options?: AskOptions) => Asked;
+  /**
+   * Asks another model, chat or decision model, a question about a text that has one of a few answers. As `ask`; it also rejects if the
+   * model gives none of the answers.
+   */
+  readonly decide: (to: string, question: DecideOptions) => Promise<Decision>;
 }
 
 /** The client of a request. */
@@ -118,6 +123,28 @@ export interface AskOptions {
   readonly keepMs?: number;
   /** The longest time until the whole answer, in milliseconds. Default: the entry's `timeoutMs`, or `TIMEOUTS.stageMs`. */
   readonly limitMs?: number;
+}
+
+/** A question about a text, and how it is asked. */
+export interface DecideOptions extends AskOptions {
+  readonly question: string;
+  /** Two to 20, each of at most 64 characters. Default: `yes` and `no`. */
+  readonly answers?: readonly string[];
+  /** The text that it is about. To the model it is data, whatever it says. */
+  readonly about: string;
+}
+
+/** What a model decides. */
+export interface Decision {
+  /** One of the question's answers. */
+  readonly answer: string;
+  /** How likely this answer is, from 0 to 1; absent: the provider says nothing of it. */
+  readonly probability?: number | undefined;
+  /** The same for all answers that it says something of. */
+  readonly probabilities?: Readonly<Record<string, number>> | undefined;
+  readonly usage: Usage;
+  /** The destination that answered: `provider,model`. */
+  readonly route: string;
 }
 
 /** A question that is asked once it is awaited, or each time its events are subscribed to. */

@@ -82,6 +82,7 @@ const checkEvent = checkByType<ModelEvent['type']>('type', {
       ]),
       stopSequence: optional(text),
       usage,
+      probabilities: optional(Type.Record(text, Type.Number())),
       extra: optional(Type.Object({ wire, fields: jsonObject })),
     } satisfies Members<MessageStop>),
   ),

@@ -4,6 +4,7 @@ import type {
   Base64Source,
   CacheMark,
   CustomTool,
+  DecisionQuestion,
   DocumentPart,
   Extra,
   FileSource,
@@ -320,6 +321,9 @@ const checkMembers = check(
       } satisfies Members<Reasoning>),
     ),
     output: optional(Type.Object({})),
+    decision: optional(
+      exactly({ question: text, answers: Type.Array(text), about: text } satisfies Members<DecisionQuestion>),
+    ),
     verbosity: optional(Type.Enum(['low', 'medium', 'high'])),
     stream: flag,
     compaction: optional(Type.Object({})),

@@ -1,4 +1,6 @@
+import Type, { type Static } from 'typebox';
 import type { ReplyContext } from '../../../engine/model/context.ts';
+import { probabilitiesIn, type TokenChances } from '../../../engine/model/decision.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
@@ -6,7 +8,7 @@ import { readError } from '../../../engine/model/upstream-error/read-error.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { endReply, readChunk, reportedError } from './decode-stream.ts';
 import { failReply, newReplyState } from './reply-state.ts';
-import { ChatReply, type Choice } from './schema-reply.ts';
+import { ChatReply, type Choice, WireToken } from './schema-reply.ts';
 
 const chatReply = lenientReader(ChatReply);
 
@@ -23,6 +25,7 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
   else if (reply) {
     readChunk(state, { ...reply, choices: reply.choices.map(asDelta) }, out);
     endReply(state, out);
+    addProbabilities(reply, context, out);
   } else if (!body.choices && readError(body).message !== '') failReply(state, decodeReportedFault(body), out);
   else {
     const first = chatReply.faults(body)[0];
@@ -31,6 +34,23 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
   }
   return out;
 };
+
+/** Of a decision: how likely each answer was, by the answer's tokens. */
+const addProbabilities = ({ choices }: ChatReply, { request }: ReplyContext, out: ModelEvent[]): void => {
+  const end = out.at(-1);
+  if (!request.decision || end?.type !== 'message-stop') return;
+  const tokens = logprobs.readable(choices[0]?.logprobs)?.content;
+  const probabilities = tokens && probabilitiesIn(tokens.map(chancesOf), request.decision.answers);
+  if (probabilities) out.splice(-1, 1, { ...end, probabilities });
+};
+
+const chancesOf = ({ top_logprobs: others, ...chosen }: Static<typeof WireToken>): TokenChances => ({
+  ...chosen,
+  others: others ?? [],
+});
+
+/** Source: OpenAI API reference, "The chat completion object", `choices[].logprobs`. */
+const logprobs = lenientReader(Type.Object({ content: Type.Array(WireToken) }));
 
 /**
  * A reply's choice as a chunk's. Each call is complete, so it gets its own index; a missing finish reason is no error

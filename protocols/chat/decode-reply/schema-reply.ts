@@ -90,6 +90,10 @@ export const Chunk = Type.Object({
 });
 export type Chunk = Static<typeof Chunk>;
 
+const Chance = { token: Type.String(), logprob: Type.Number() };
+/** A token of an answer and what might have stood in its place. */
+export const WireToken = Type.Object({ ...Chance, top_logprobs: maybe(Type.Array(Type.Object(Chance))) });
+
 /** A whole `chat.completion`. A filtered choice may have no message. Source: OpenAI API reference; recordings. */
 export const ChatReply = Type.Object({
   id: Name,
@@ -101,6 +105,8 @@ export const ChatReply = Type.Object({
       native_finish_reason: Type.Optional(Type.Unknown()),
       error: Type.Optional(Type.Unknown()),
       usage: copied(WireUsage),
+      /** Read of decisions alone; servers have several forms. */
+      logprobs: Type.Optional(Type.Unknown()),
     }),
     { minItems: 1 },
   ),

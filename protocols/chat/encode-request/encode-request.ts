@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../../engine/model/context.ts';
+import { mostChances } from '../../../engine/model/decision.ts';
 import { tierOf } from '../../../engine/model/event.ts';
 import type { Json, JsonDraft, JsonObject } from '../../../engine/model/json/json.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
@@ -41,6 +42,8 @@ export const encodeRequest =
     encodeTier(request, dialect, context, body);
     encodeStop(request, dialect, context, body);
     if (output.format) body.response_format = output.format;
+    if (request.decision && takes(dialect, 'logprobs'))
+      Object.assign(body, { logprobs: true, top_logprobs: mostChances });
     if (concernsReasoning(request, dialect)) Object.assign(body, encodeReasoning(request, dialect, losses));
     encodeUser(request, dialect, context, body);
     if (request.store) losses.drop('store');
