@@ -30,6 +30,7 @@ import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
 import { withLessons } from './learn.ts';
+import { leaveOutFields } from './route.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes } from './rx/stages.ts';
@@ -82,7 +83,8 @@ const none: readonly Taught[] = [];
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
 const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
-  const { outline, text, resolution, plan, request, context, client, clientBody, withoutAttribution } = routed;
+  const { outline, text, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
+  const request = leaveOutFields(routed.request, routed);
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;

@@ -3,6 +3,7 @@ import type { LoadedRouter } from '../config/custom/load-router.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail, unsupported } from '../model/fault.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
@@ -239,26 +240,30 @@ const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
   return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
 };
 
-/** The request without what it holds for the client's own vendor alone, unless that is the destination. */
-export const leaveOutAttribution = (routed: Routed): ModelRequest => {
-  const { request, plan, client } = routed;
-  if (!client.attribution || plan.upstream.readsAttribution) return request;
-  return leaveOutNotes(leaveOutFields(request, client.attribution, routed), client.attribution);
-};
+/** The request without the lines that it holds for the client's own vendor alone, unless that is the destination. */
+export const leaveOutAttribution = ({ request, plan, client }: Routed): ModelRequest =>
+  !client.attribution || plan.upstream.readsAttribution ? request : leaveOutNotes(request, client.attribution);
 
 type Attribution = NonNullable<Routed['client']['attribution']>;
 
-/** Another wire format drops them all. */
-const leaveOutFields = (
-  request: ModelRequest,
-  { fieldsWithout }: Attribution,
-  { plan, client, context }: Routed,
-): ModelRequest => {
+/**
+ * The members of a request that differ without what is for the client's own vendor alone; `undefined`: none, or the destination is that vendor.
+ * Another wire format drops them all.
+ */
+export const fieldsWithoutAttribution = ({ extra }: ModelRequest, { plan, client }: Routed): JsonObject | undefined =>
+  !client.attribution ||
+  plan.upstream.readsAttribution ||
+  extra?.wire !== client.wire ||
+  plan.upstream.wire !== client.wire
+    ? undefined
+    : client.attribution.fieldsWithout(extra.fields);
+
+/** The request as it is sent: stages see what is for the client's own vendor alone, other providers don't. */
+export const leaveOutFields = (request: ModelRequest, routed: Routed): ModelRequest => {
+  const left = fieldsWithoutAttribution(request, routed);
   const { extra } = request;
-  if (extra?.wire !== client.wire || plan.upstream.wire !== client.wire) return request;
-  const left = fieldsWithout(extra.fields);
-  if (!left) return request;
-  const losses = context.losses.at(plan.format.name);
+  if (!left || !extra) return request;
+  const losses = routed.context.losses.at(routed.plan.format.name);
   for (const name of Object.keys(left)) losses.approximate(name, "without what is for the client's own vendor alone");
   return { ...request, extra: { ...extra, fields: { ...extra.fields, ...left } } };
 };

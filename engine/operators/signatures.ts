@@ -19,7 +19,7 @@ import { recallMs, type SharedSignatureCache } from '../routing/reasoning/shared
 import type { CallSignatures, SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../routing/reasoning/unbroken-tail.ts';
 import { within } from '../runtime/within.ts';
-import { leaveOutAttribution } from './route.ts';
+import { fieldsWithoutAttribution, leaveOutAttribution } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import type { StreamStage } from './rx/stages.ts';
 
@@ -57,7 +57,7 @@ const reconcileNow =
       ...(routed.withoutReasoning
         ? { request: removeReasoning(own, losses), verbatim: false }
         : reconcileSignatures(own, addressee, cache, losses)),
-      withoutAttribution: own !== request,
+      withoutAttribution: own !== request || fieldsWithoutAttribution(request, routed) !== undefined,
     });
     observer.reconciled(reconciled);
     return reconciled;

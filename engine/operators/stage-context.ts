@@ -6,7 +6,7 @@ import { isJsonObject } from '../model/json/json.ts';
 import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
-import { type StageGateway, StageLife, type StageOf } from './stage-parts.ts';
+import { limitOf, type StageGateway, StageLife, type StageOf } from './stage-parts.ts';
 import { askStage, decideStage } from './stage-questions.ts';
 
 /** The context of a stage in the current attempt at a request: one object for all its halves. */
@@ -43,6 +43,8 @@ class AttemptContext implements StageContext {
   readonly id: string;
   readonly client: StageContext['client'];
   readonly target: StageTarget;
+  readonly limitMs: number;
+  readonly asks: readonly string[];
   readonly losses: Losses;
   readonly log: StageContext['log'];
   readonly spent: StageContext['spent'];
@@ -73,6 +75,8 @@ class AttemptContext implements StageContext {
       header: (name) => (isSecretParameter(name) ? undefined : incoming.header(name.toLowerCase())),
     };
     this.target = { ...plan.destination, attempt: progress.failed.length + 1 };
+    this.limitMs = limitOf(stage, gateway);
+    this.asks = stage.about.asks ?? [];
     this.losses = context.losses.at(stage.name);
     this.log = (text, fields) => {
       observer.stageLogged(stage.name, String(text), isJsonObject(fields) ? fields : {});

@@ -42,12 +42,16 @@ export interface StageContext {
   readonly target: StageTarget;
   /** Aborted when the request is over: answered, failed, or left by its client. */
   readonly signal: AbortSignal;
+  /** Milliseconds that the stage may take: the entry's `timeoutMs`, or `TIMEOUTS.stageMs`. */
+  readonly limitMs: number;
   readonly losses: Losses;
   /** Adds a step to the request's path, and a line to `app.log`. */
   readonly log: (text: string, fields?: Readonly<Record<string, Json>>) => void;
   /** What this client has used; without a key of its own, this session, as far as this process has served it. */
   readonly spent: () => Spent;
   readonly memory: StageMemory;
+  /** The destinations that the stage's entry names in `ask`, in its order. */
+  readonly asks: readonly string[];
   /**
    * Asks another model, which the stage's entry must name in `ask`. The call is made when the result is awaited, or its `events` are
    * subscribed to.
@@ -84,6 +88,8 @@ export interface StageDestination {
   readonly format: string;
   /** Whether the provider is the format's vendor, not only a server like it. */
   readonly isVendor: boolean;
+  /** Whether it is the vendor of the client's own protocol, who gets what clients send for that vendor alone. */
+  readonly isClientsVendor: boolean;
   /** What the model is known to read; absent: unknown. */
   readonly input?: ModelFacts['input'];
   /** Tokens that a prompt may have; absent: unknown. */

@@ -22,7 +22,7 @@ export const asStage = <T>(name: string, work: () => T): T => stageContext.run(n
 
 /** Wraps a stage so that its code runs under its name, and the gateway's code around it under none. */
 export const withContext = (stage: OpenStage): OpenStage => {
-  const { name, when, concerns, request, events, call, operators, around } = stage;
+  const { name, when, concerns, asks, request, events, call, operators, around } = stage;
   const operator =
     <T>(half: StageOperator<T>): StageOperator<T> =>
     (source, context) =>
@@ -30,6 +30,7 @@ export const withContext = (stage: OpenStage): OpenStage => {
   return {
     name,
     ...(when && { when }),
+    ...(asks && { asks }),
     ...(concerns && { concerns: (target) => asStage(name, () => concerns.call(stage, target)) }),
     ...(request && { request: (...given) => asStage(name, () => request.call(stage, ...given)) }),
     ...(events && { events: machineWithin(name, events) }),

@@ -28,6 +28,8 @@ interface OpenHalves<Options> {
   readonly when?: When;
   /** Whether it is for requests that go to this destination. Absent: for all. */
   readonly concerns?: (target: StageDestination, options: Options) => boolean;
+  /** It asks models, so its entry must name at least one in `ask`. */
+  readonly asks?: true;
   readonly request?: (request: ModelRequest, options: Options, losses: Losses, context: StageContext) => ModelRequest;
   /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
   readonly events?: (options: Options) => Machine<ModelEvent, ModelEvent, StageReplyContext> | undefined;
@@ -58,7 +60,7 @@ export function customTransformer(spec: PlainSpec | OpenSpec<TSchema>): OpenTran
 }
 
 const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer => {
-  const { name, about, when, concerns, request, call, around } = spec;
+  const { name, about, when, concerns, asks, request, call, around } = spec;
   const optionsReader = reader(spec.options, { compiled: false });
   return {
     ...transformer({ name, ...(about !== undefined && { about }), options: spec.options }),
@@ -76,6 +78,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
         name,
         ...(when && { when }),
         ...(concerns && { concerns: (target) => concerns(target, options) }),
+        ...(asks && { asks }),
         ...(request && { request: (asked, losses, context) => request(asked, options, losses, context) }),
         ...(events && { events }),
         ...(call && { call: (sent, context) => call(sent, options, context) }),
@@ -102,6 +105,7 @@ export interface OpenStage {
   readonly name: string;
   readonly when?: When;
   readonly concerns?: (target: StageDestination) => boolean;
+  readonly asks?: true;
   readonly request?: (request: ModelRequest, losses: Losses, context: StageContext) => ModelRequest;
   readonly events?: Machine<ModelEvent, ModelEvent, StageReplyContext>;
   readonly call?: (call: ProviderCall, context: StageContext) => CallChanges | undefined;

@@ -238,6 +238,12 @@ export const validateEntries = (
   for (const entry of transformers) {
     const loaded = registry.custom.get(entry.at);
     warnings.push(...askFindings(entry, config, loaded !== undefined));
+    if (loaded && 'stage' in loaded && loaded.stage.asks && (entry.ask ?? []).length === 0) {
+      faults.push({
+        path: memberPath(entry.at, 'ask'),
+        message: `is required: ${JSON.stringify(entry.name)} asks a model`,
+      });
+    }
     const terms = termFindings(entry, loaded, registry);
     faults.push(...terms.faults);
     warnings.push(...terms.warnings);

@@ -79,11 +79,21 @@ export const compilePlan = (
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
   const { format } = choice;
+  const extras = callExtrasOf(provider, model);
+  const misfit = format.optionsReader.faults(choice.options, 'options')[0];
+  const unstaged = {
+    baseUrl: withQuery(provider.baseUrl, extras.query),
+    options: misfit ? {} : choice.options,
+    model,
+    passes: undefined,
+    maxOutput,
+  };
   const destination = {
     provider: provider.name,
     model,
     format: format.name,
     isVendor: isVendors(choice.because),
+    isClientsVendor: client.attribution !== undefined && format.protocol(unstaged).readsAttribution === true,
     input,
     window,
   };
@@ -95,11 +105,7 @@ export const compilePlan = (
     destination,
   );
   const passes = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
-  const extras = callExtrasOf(provider, model);
-  const baseUrl = withQuery(provider.baseUrl, extras.query);
-  const configured = { baseUrl, options: choice.options, model, passes, maxOutput };
-  const misfit = format.optionsReader.faults(configured.options, 'options')[0];
-  const target = misfit ? { ...configured, options: {} } : configured;
+  const target = { ...unstaged, passes };
   const others = provider.otherBaseUrls ?? [];
   const targets = [target, ...others.map((url) => ({ ...target, baseUrl: withQuery(url, extras.query) }))];
   const upstream = format.protocol(target);
