@@ -11,6 +11,7 @@ const entryPoints = {
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
   'try-thread': 'engine/trial/try-thread-main.ts',
+  'stage-judge': 'transformers/judge/index.ts',
   'stage-see': 'transformers/see/index.ts',
   'transformer-api': 'engine/transformer-api.ts',
   'testing-api': 'engine/testing-api.ts',

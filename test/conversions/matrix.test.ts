@@ -13,16 +13,8 @@ import {
   type SdkClient,
 } from '../support/sdk-clients.ts';
 import type { ScriptedUpstream } from '../support/upstreams/upstream.ts';
-import { chatVendor } from '../support/vendors/chat.ts';
-import { deepseekVendor } from '../support/vendors/deepseek.ts';
-import { geminiVendor } from '../support/vendors/gemini.ts';
-import { groqVendor } from '../support/vendors/groq.ts';
-import { messagesVendor } from '../support/vendors/messages.ts';
-import { openrouterVendor } from '../support/vendors/openrouter.ts';
-import { responsesVendor } from '../support/vendors/responses.ts';
 import { counts, hello, thought } from '../support/vendors/script.ts';
-import { serveVendor } from '../support/vendors/serve-vendor.ts';
-import type { Vendor } from '../support/vendors/vendor.ts';
+import { wires } from '../support/vendors/wires.ts';
 
 /** A client protocol, and how it words what the cells ask for. */
 interface Client {
@@ -36,55 +28,6 @@ const clients: Readonly<Record<ClientWire, Client>> = {
   messages: { sdk: messagesSdk, end: 'end_turn', tool: 'tool_use' },
   chat: { sdk: chatSdk, end: 'stop', tool: 'tool_calls' },
   responses: { sdk: responsesSdk, end: 'completed', tool: 'completed' },
-};
-
-/** A vendor, and how a provider of it is configured. */
-interface Wire {
-  readonly serve: (key: string) => Promise<ScriptedUpstream>;
-  readonly payload: string;
-  readonly format: string;
-  readonly options?: object;
-  /** What its base URL has behind the host. */
-  readonly base?: string;
-  readonly model: string;
-  /** The model that sees, where that is another; `none`: none does. */
-  readonly eyes?: string;
-  /** It gives calls ids of its own. */
-  readonly ownIds?: true;
-  /** It tells when to try again after a 429. */
-  readonly retryAfter?: string;
-}
-
-const wire = <Body>(vendor: Vendor<Body>, more: Omit<Wire, 'serve' | 'payload'>): Wire => ({
-  serve: (key) => serveVendor(vendor, key),
-  payload: vendor.payload,
-  ...more,
-});
-
-const wires: Readonly<Record<string, Wire>> = {
-  anthropic: wire(messagesVendor, { format: 'anthropic', model: 'claude-sonnet-4-5', retryAfter: '7' }),
-  'openai chat': wire(chatVendor, { format: 'openai', model: 'model-x', retryAfter: '7' }),
-  'openai responses': wire(responsesVendor, {
-    format: 'openai',
-    options: { api: 'responses', fullResponses: true },
-    model: 'gpt-5.1',
-    retryAfter: '7',
-  }),
-  deepseek: wire(deepseekVendor, { format: 'deepseek', model: 'deepseek-v4-pro', eyes: 'none' }),
-  openrouter: wire(openrouterVendor, {
-    format: 'openrouter',
-    base: '/api/v1',
-    model: 'anthropic/claude-sonnet-4.5:floor',
-    retryAfter: '7',
-  }),
-  groq: wire(groqVendor, {
-    format: 'groq',
-    base: '/openai/v1',
-    model: 'openai/gpt-oss-120b',
-    eyes: 'meta-llama/llama-4-maverick-17b-128e-instruct',
-    retryAfter: '7',
-  }),
-  gemini: wire(geminiVendor, { format: 'gemini', model: 'gemini-3-flash-preview', ownIds: true, retryAfter: '7' }),
 };
 
 test('every vendor is in the matrix', (t) => {

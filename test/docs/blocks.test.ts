@@ -66,6 +66,7 @@ const furtherPages = [
   'docs/gallery.md',
   'docs/history.md',
   'docs/hosts.md',
+  'docs/judge.md',
   'docs/kubernetes.md',
   'docs/local-models.md',
   'docs/losses.md',
