@@ -52,7 +52,7 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   t.is(await cells(/^Total/), 'Total | ≥ $2.90 |  | 4 | 1 | 3,000,000 | 0 | 6,000');
   const figures = (await page.locator('.figures').innerText()).replaceAll(/\s+/g, ' ');
   t.regex(figures, /^Spent ≥ \$2\.90 Requests 4 Failed 1 25% From cache 0% of all prompt tokens Saved by routing/);
-  await page.getByRole('img', { name: 'Cost by hour and model' }).waitFor();
+  await page.getByRole('img', { name: 'Cost by day and model' }).waitFor();
   t.is(await page.locator('.series-chart path').count(), 3, 'two models, and room for all others');
 
   // Each row leads to its requests, each count of failures to these.

@@ -5,8 +5,11 @@ export interface SseRecord {
   readonly data: string;
 }
 
-/** Reads records from text that comes in pieces. A comment is no record. Source: HTML standard, "Server-sent events". */
-export const sseReader = (): ((text: string) => readonly SseRecord[]) => {
+/**
+ * Reads records from text that comes in pieces. A comment is no record; `onComment` gets its text. Source: HTML standard, "Server-sent
+ * events".
+ */
+export const sseReader = (onComment?: (text: string) => void): ((text: string) => readonly SseRecord[]) => {
   let rest = '';
   return (text) => {
     rest += text;
@@ -15,17 +18,18 @@ export const sseReader = (): ((text: string) => readonly SseRecord[]) => {
     const blocks = whole.split(/\r\n\r\n|\n\n|\r\r/);
     const last = blocks.pop() ?? '';
     rest = last + rest.slice(whole.length);
-    return blocks.flatMap(readBlock);
+    return blocks.flatMap((block) => readBlock(block, onComment));
   };
 };
 
-const readBlock = (block: string): readonly SseRecord[] => {
+const readBlock = (block: string, onComment?: (text: string) => void): readonly SseRecord[] => {
   let event = '';
   const data: string[] = [];
   for (const line of block.split(/\r\n|\n|\r/)) {
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (name === 'event') event = value;
     else if (name === 'data') data.push(value);
+    else if (name === '' && line !== '') onComment?.(value);
   }
   return data.length > 0 || event !== '' ? [{ event, data: data.join('\n') }] : [];
 };

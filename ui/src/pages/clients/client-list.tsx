@@ -66,7 +66,7 @@ export const ClientList = ({
   ];
   return (
     <>
-      {data.keyRefusals > 0 && (
+      {data.isKeyNeeded && data.keyRefusals > 0 && (
         <Notice kind="warn">
           {counted(data.keyRefusals, 'request')} without a valid key refused since the gateway started. Each tool needs
           the key of a client, or the gateway’s own.

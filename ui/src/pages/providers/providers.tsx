@@ -11,6 +11,7 @@ import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
+import { changeQuery } from '../../router/route.ts';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import type { PageProps } from '../page.ts';
 import { AddProvider } from './add-provider.tsx';
@@ -25,6 +26,11 @@ const stateEveryMs = 5_000;
 /** The providers page. Its address may ask for the dialog that adds one: `#/providers?add=yes`. */
 export const Providers = ({ query }: PageProps) => {
   const [adds, setAdds] = useState(query.get('add') === 'yes');
+  const close = (): void => {
+    setAdds(false);
+    // A reload doesn't open it again.
+    if (query.has('add')) changeQuery({ add: '' });
+  };
   return (
     <ConfigPage
       title="Providers"
@@ -36,7 +42,7 @@ export const Providers = ({ query }: PageProps) => {
       }
     >
       <ProviderList />
-      {adds && <AddProvider onClose={() => setAdds(false)} />}
+      {adds && <AddProvider onClose={close} />}
     </ConfigPage>
   );
 };

@@ -42,7 +42,8 @@ const clientOf = ({ client, protocol }: Pick<RequestSummary, 'client' | 'protoco
 export const Title = ({ request }: { readonly request: RequestSummary }) => {
   const { fault, title, tools, turns } = request;
   if (hasFailed(request)) return <span className="request-failed">{fault?.message ?? `Status ${request.status}`}</span>;
-  if (title !== undefined) return title;
+  // What turns the direction of text in a title ends with it.
+  if (title !== undefined) return <bdi>{title}</bdi>;
   const words = tools?.length ? `tool result: ${tools.join(', ')}` : turns !== undefined && `turn ${turns}`;
   return <span className="soft">{[clientOf(request), words].filter(Boolean).join(' · ')}</span>;
 };
@@ -54,6 +55,7 @@ const ModelNames = ({ asked, provider, model }: Pick<RequestSummary, 'asked' | '
   return (
     <span title={`${asked} ▸ ${provider},${model}`}>
       {!isSame && <span className="soft">{asked} ▸ </span>}
+      <span className="soft">{provider},</span>
       {model}
     </span>
   );
@@ -98,7 +100,7 @@ export const requestColumns: readonly Column<RequestRow>[] = [
     name: 'cost',
     title: 'Cost',
     about: 'At the prices that are known; –: unknown',
-    width: '4.5rem',
+    width: '5.5rem',
     numeric: true,
     wideOnly: true,
     cell: (row) => (row.type === 'ended' && row.request.cost !== undefined ? usd(row.request.cost) : '–'),

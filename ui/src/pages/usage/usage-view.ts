@@ -15,7 +15,7 @@ interface Range {
   readonly before?: string;
 }
 
-const usualRange: Range = { name: '7d', title: '7 days', step: 'hour', before: '14d' };
+const usualRange: Range = { name: '7d', title: '7 days', step: 'day', before: '14d' };
 
 export const ranges: readonly Range[] = [
   { name: '1h', title: '1 hour', step: 'minute', before: '2h' },

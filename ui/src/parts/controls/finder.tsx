@@ -17,17 +17,22 @@ const mostShown = 40;
 export const Finder = <Choice extends Finding>({
   label,
   choices,
+  typed,
   onChoose,
 }: {
   readonly label: string;
   readonly choices: readonly Choice[];
+  /** A choice that what is typed names by itself. */
+  readonly typed?: (text: string) => Choice | undefined;
   readonly onChoose: (choice: Choice) => void;
 }) => {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  const found = choices.filter((choice) => fits(choice, text)).slice(0, mostShown);
+  const listed = choices.filter((choice) => fits(choice, text)).slice(0, mostShown);
+  const named = listed.length === 0 ? typed?.(text.trim()) : undefined;
+  const found = named ? [named] : listed;
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const choice = found[active];

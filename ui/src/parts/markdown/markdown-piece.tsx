@@ -65,7 +65,7 @@ const CodeView = ({ language, text }: Extract<Block, { readonly kind: 'code' }>)
 );
 
 const TableView = ({ head, rows }: Extract<Block, { readonly kind: 'table' }>) => (
-  <ScrollRegion className="markdown-table" label="Table">
+  <ScrollRegion className="markdown-table" label={`Table of ${head.map(textOf).join(', ')}`}>
     <table>
       <thead>
         <Row cells={head} isHead />
@@ -79,6 +79,12 @@ const TableView = ({ head, rows }: Extract<Block, { readonly kind: 'table' }>) =
     </table>
   </ScrollRegion>
 );
+
+/** The text of inlines, without their looks. */
+const textOf = (inlines: readonly Inline[]): string =>
+  inlines
+    .map((inline) => ('content' in inline ? textOf(inline.content) : 'text' in inline ? inline.text : ''))
+    .join('');
 
 const Row = ({ cells, isHead = false }: { readonly cells: readonly Cell[]; readonly isHead?: boolean }) => {
   const Tag = isHead ? 'th' : 'td';

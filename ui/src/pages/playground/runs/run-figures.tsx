@@ -1,16 +1,22 @@
 import { count, shortCount } from '../../../format/count.ts';
 import { duration } from '../../../format/duration.ts';
+import { usd } from '../../../format/usd.ts';
 import { href } from '../../../router/route.ts';
 import type { Run } from './run.ts';
 
-/** The figures of a run that count most, in one line. */
-export const RunFigures = ({ run: { headers, endMs, answer } }: { readonly run: Run }) => {
-  const id = headers.find(([name]) => name === 'x-request-id')?.[1];
+const nanoPerUsd = 1e9;
+
+/** Who answered, and the figures of a run that count most, in one line. */
+export const RunFigures = ({ run: { headers, endMs, answer, costUsd } }: { readonly run: Run }) => {
+  const header = (wanted: string): string | undefined => headers.find(([name]) => name === wanted)?.[1];
+  const id = header('x-request-id');
   const { input, output } = answer.usage;
   const figures = [
+    header('x-junctor-route')?.split(';')[0],
     endMs !== undefined && duration(endMs),
     input !== undefined && `${shortCount(input)} in`,
     output !== undefined && `${shortCount(output)} out`,
+    costUsd !== undefined && usd(costUsd * nanoPerUsd),
   ];
   return (
     <p className="run-figures soft small">

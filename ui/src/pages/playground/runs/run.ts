@@ -34,6 +34,8 @@ export interface Run {
   readonly firstDeltaMs: number | undefined;
   readonly lastDeltaMs: number | undefined;
   readonly endMs: number | undefined;
+  /** What the gateway says that it cost, in USD. */
+  readonly costUsd?: number | undefined;
   /** The error message. */
   readonly error: string | undefined;
   /** The conversation up to the response; `undefined`: the form knows only a part of what was sent. */
@@ -75,9 +77,14 @@ export const runRequest = async (
   const end = (part: Partial<Run>): void => update({ ...part, endMs: performance.now() - sentAtMs });
   show(run);
   try {
-    const headers: Readonly<Record<string, string>> = capture ? { 'x-junctor-capture': '1' } : {};
+    const headers = { [costHeader]: '1', ...(capture && { 'x-junctor-capture': '1' }) };
     const response = await send(protocolPaths[protocol], { method: 'POST', body, headers, signal });
-    update({ phase: 'receiving', status: response.status, headers: [...response.headers] });
+    update({
+      phase: 'receiving',
+      status: response.status,
+      headers: [...response.headers],
+      costUsd: costIn(response.headers.get(costHeader) ?? ''),
+    });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     if (isStream && response.body) {
       await readStream(response.body, sentAtMs, reader, events, update);
@@ -96,6 +103,14 @@ export const runRequest = async (
     if (isAbort(error)) end({ phase: 'stopped' });
     else end({ phase: 'failed', error: run.status === undefined ? wordError(error) : brokeOff });
   }
+};
+
+/** Asks for the cost; an answer has it as a header, or as a comment at its end. Source: docs/http-api.md. */
+const costHeader = 'x-junctor-cost';
+
+const costIn = (text: string): number | undefined => {
+  const cost = Number.parseFloat(text);
+  return Number.isNaN(cost) ? undefined : cost;
 };
 
 const brokeOff = 'The connection was lost before the response was complete.';
@@ -120,8 +135,11 @@ const readStream = async (
   events: TimedRecord[],
   update: (part: Partial<Run>) => void,
 ): Promise<void> => {
-  const read = sseReader();
   let times: Partial<Run> = {};
+  const read = sseReader((comment) => {
+    const [name, cost = ''] = comment.split(': ');
+    if (name === costHeader) times = { ...times, costUsd: costIn(cost) };
+  });
   let deltas = 0;
   let drawnMs = Number.NEGATIVE_INFINITY;
   await readText(body, sentAtMs, ({ atMs, text }) => {
