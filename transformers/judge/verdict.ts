@@ -25,8 +25,11 @@ export const verdictIn = (value: unknown): Verdict | undefined => {
   const { answer } = value;
   if (answer !== 'flagged' && answer !== 'not_flagged') return undefined;
   const explanation = 'explanation' in value && typeof value.explanation === 'string' ? value.explanation : '';
-  return { answer, explanation: explanation.slice(0, maxExplanation) };
+  return { answer, explanation: withoutStop(explanation.slice(0, maxExplanation).trim()) };
 };
+
+/** The client ends the sentence. */
+const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
 
 const parsed = (text: string): unknown => {
   try {

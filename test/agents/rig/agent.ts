@@ -38,6 +38,8 @@ export interface Scenario {
   readonly model?: string;
   /** The agent has the MCP server of these tests. */
   readonly mcp?: true;
+  /** It runs calls for which the gateway's judge has a verdict; default: all, without asking anybody. */
+  readonly isJudged?: true;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** The vendor's answers; `request` counts from 1. */

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Agent, answer, call, done, hasText, mainTask, type Scenario, toolLoop } from './agent.ts';
+import { harmful } from './judge.ts';
 
 const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
 
@@ -37,6 +38,22 @@ const scenarios: readonly Scenario[] = [
     },
     says: (tag) => [new RegExp(`DONE[^|]*mcp__demo__lookup[^|]*\\| lookup found .*value-of-${tag}`)],
     requests: 3,
+  },
+  {
+    name: 'auto mode: a call that the judge lets pass',
+    isJudged: true,
+    oncePerFormat: true,
+    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/^Bash$/, echo(`passed-${tag}`)]) : done(seen)),
+    says: (tag) => [new RegExp(`DONE passed-${tag} END`)],
+    requests: 2,
+  },
+  {
+    name: 'auto mode: a call that the judge flags',
+    isJudged: true,
+    oncePerFormat: true,
+    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/^Bash$/, echo(`${harmful}-${tag}`)]) : done(seen)),
+    says: () => [/DONE [^|]*auto mode classifier[^|]*The judge of the tests says so[^|]*END/],
+    requests: 2,
   },
   {
     name: 'a sub-agent',
@@ -82,13 +99,14 @@ export const claudeCode: Agent = {
   name: 'Claude Code',
   command: 'claude',
   scenarios,
-  async setUp({ home, gatewayUrl }, { model, mcp, env, args = [] }, prompt) {
+  async setUp({ home, gatewayUrl }, { model, mcp, isJudged, env, args = [] }, prompt) {
     const servers = mcp ? { demo: { command: 'node', args: [mcpServer] } } : {};
     const mcpConfig = join(home, 'mcp.json');
     await writeFile(mcpConfig, JSON.stringify({ mcpServers: servers }));
     return {
       args: [
-        ...['-p', '--dangerously-skip-permissions', '--strict-mcp-config', '--mcp-config', mcpConfig],
+        ...['-p', '--strict-mcp-config', '--mcp-config', mcpConfig],
+        ...(isJudged ? ['--permission-mode', 'auto'] : ['--dangerously-skip-permissions']),
         ...(model ? ['--model', model] : []),
         ...args,
         // The servers' list takes all words up to the next option.

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { judge } from './judge.ts';
 import { type Party, parties, slugOf } from './parties.ts';
 import { runProgram } from './program.ts';
 import { refusingParties } from './refusing.ts';
@@ -39,13 +40,19 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
     // What a vendor refuses is to be seen as it is, and at once; a broken stream is the agent's to repeat.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000 },
-    Providers: all.map((party) => ({
-      name: slugOf(party),
-      baseUrl: party.baseUrl,
-      apiKey: keyOf(party),
-      models: [party.model],
-    })),
-    transformers: all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
+    Providers: [
+      ...all.map((party) => ({
+        name: slugOf(party),
+        baseUrl: party.baseUrl,
+        apiKey: keyOf(party),
+        models: [party.model],
+      })),
+      { name: judge.name, baseUrl: judge.baseUrl, apiKey: 'k', models: [judge.model] },
+    ],
+    transformers: [
+      { name: 'judge', ask: [`${judge.name},${judge.model}`] },
+      ...all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
+    ],
   };
   await writeFile(join(home, 'config.json'), JSON.stringify(config));
   for (const party of all) {

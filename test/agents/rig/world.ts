@@ -6,6 +6,7 @@ import {
   type UpstreamAnswer,
 } from '../../support/upstreams/upstream.ts';
 import type { Scripted } from '../../support/vendors/script.ts';
+import { judge, judgeAnswer } from './judge.ts';
 import type { Party } from './parties.ts';
 import { loose, readSeen, type Seen } from './seen.ts';
 
@@ -59,6 +60,7 @@ export const startWorld = async (): Promise<World> => {
   const cases: Open[] = [];
   const strays: string[] = [];
   const upstream = await startUpstream(({ url, text, body, headers }) => {
+    if (url.startsWith(judge.baseUrl)) return judgeAnswer(text);
     const one = cases.find(({ tag }) => text.includes(tag));
     if (!one) {
       strays.push(url);

@@ -239,7 +239,7 @@ for (const [name, { model }] of Object.entries(wires)) {
       const { ids, stop, results, losses } = await ask({ model: `${name},${model}`, judge: 'reads', stream });
       t.is(stop, 'tool_use');
       t.is(ids.length, 2);
-      const flagged = { type: 'evaluated', outcome: 'flagged', explanation: 'Too far.' };
+      const flagged = { type: 'evaluated', outcome: 'flagged', explanation: 'Too far' };
       t.deepEqual(results, available({ [ids[0]]: { type: 'evaluated', outcome: 'not_flagged' }, [ids[1]]: flagged }));
       t.notRegex(String(losses ?? ''), /safeguards/);
     });
@@ -356,7 +356,7 @@ test('the judge alone learns of the machine; what it judges is data in quotes', 
 /** Odd answers, and what becomes of their calls. */
 const good = { type: 'evaluated', outcome: 'not_flagged' };
 const oddities: Readonly<Record<string, object>> = {
-  twice: { a: good, a_2: { type: 'evaluated', outcome: 'flagged', explanation: 'Too far.' } },
+  twice: { a: good, a_2: { type: 'evaluated', outcome: 'flagged', explanation: 'Too far' } },
   broken: { a: none('its arguments are no JSON object') },
   long: { a: none('its arguments are too long') },
   proto: Object.fromEntries([['__proto__', good]]),
