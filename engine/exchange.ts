@@ -288,6 +288,8 @@ export interface Ready extends Reconciled {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: CallBody;
   };
+  /** A warning: the client wants its answer's calls judged, and nothing does. */
+  readonly unjudged: string | undefined;
 }
 
 /** After `callUpstream`: the upstream accepted the call, and its body arrives. */

@@ -224,6 +224,11 @@ const show = (
     }),
     rules: rulesFor(facts, ready, gateway),
     conditions: conditionsFor(facts, ready, gateway),
-    warnings: [...warnings, ...leftOut(ready), ...failures.map((failure) => withCause(failure, gateway).message)],
+    warnings: [
+      ...warnings,
+      ...(ready.unjudged === undefined ? [] : [ready.unjudged]),
+      ...leftOut(ready),
+      ...failures.map((failure) => withCause(failure, gateway).message),
+    ],
   };
 };

@@ -5,13 +5,16 @@ import type { Logs } from '../observe/log/logs.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { memoize } from '../runtime/memoize.ts';
 
+/** Configurations whose first request without a judge was logged: coding agents send many. */
+const toldUnjudged = new WeakSet<object>();
+
 /** Logs requests' destinations, failures and losses in the application log, and counts the losses. */
 export const requestLog: Feature = {
   follow: {
     /** Logs the destination, the reason and the losses; once per destination, not per retry. */
-    encoded(record, { client, progress, resolution, passThrough, context, call, retries }) {
+    encoded(record, { client, progress, resolution, passThrough, context, call, retries, unjudged }) {
       if (retries > 0) return;
-      const { log, losses } = record.start.gateway;
+      const { log, losses, config } = record.start.gateway;
       const { provider, model, scenario, reason, tokens, warnings } = resolution;
       const { list } = context.losses;
       log.routed({
@@ -31,6 +34,10 @@ export const requestLog: Feature = {
       });
       if (list.length > 0) losses.count(list);
       for (const warning of warnings) log.warn(warning, who(record));
+      if (unjudged !== undefined && !toldUnjudged.has(config)) {
+        toldUnjudged.add(config);
+        log.warn(unjudged, who(record));
+      }
     },
     answerLost(record, losses) {
       const { gateway } = record.start;

@@ -96,6 +96,8 @@ export interface ObservedCall extends ObservedAttempt {
   };
   /** Earlier attempts at this destination. */
   readonly retries: number;
+  /** A warning: the client wants its answer's calls judged, and nothing does. */
+  readonly unjudged: string | undefined;
 }
 
 /** An upstream's answer that is a failure. */

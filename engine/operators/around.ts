@@ -76,6 +76,7 @@ const unanswered = (reconciled: Reconciled): Answered => {
   return fill(reconciled, {
     passThrough: { request: false, reply: false },
     call: noCall,
+    unjudged: undefined,
     answer: {
       status: 200,
       headers: {},

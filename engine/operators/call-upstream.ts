@@ -18,6 +18,7 @@ import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { learns, type Taught } from '../routing/taught.ts';
+import { unjudged } from '../routing/unjudged.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -72,7 +73,7 @@ export const encodeRequest = (
     const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
     const known = learns(config, resolution.provider) ? taught.of(resolution) : none;
     const changed = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
-    const ready = fill(routed, { passThrough, call: changed });
+    const ready = fill(routed, { passThrough, call: changed, unjudged: unjudged(routed.context.request, plan) });
     observer.encoded(ready);
     return ready;
   });

@@ -111,6 +111,9 @@ export const holdsImage = (part: Part): boolean => {
 export const isWebSearch = (tool: Tool): boolean =>
   tool.type === 'web-search' || (tool.type === 'hosted' && tool.kind.startsWith('web_search'));
 
+/** Whether the client wants the calls of its answer judged. */
+export const wantsVerdicts = ({ extra }: ModelRequest): boolean => Array.isArray(extra?.fields.safeguards);
+
 /** The name by which a choice names a tool. */
 export const nameOf = (tool: Tool): unknown =>
   tool.type === 'web-search' ? (tool.raw.value.name ?? 'web_search') : tool.name;

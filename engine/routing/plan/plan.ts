@@ -10,6 +10,7 @@ import type { Lack, ModelFacts } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import { type Format, isVendors, type RowUse, type Target } from '../../model/transformer.ts';
+import { isForVerdicts } from '../rules/stage-conditions.ts';
 import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
 import { aroundStageOf, buildStages, conditionOf, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
@@ -41,6 +42,8 @@ export interface Plan extends PlanKey {
   readonly patches: readonly JsonObject[];
   /** What stages are told of it. */
   readonly destination: StageDestination;
+  /** A stage is for requests whose calls are to be judged. */
+  readonly judges: boolean;
   /** Tokens that a prompt may have; `undefined`: unknown. */
   readonly window: number | undefined;
   /** Tokens that prompt and answer may have together; `undefined`: unknown. */
@@ -121,6 +124,7 @@ export const compilePlan = (
     rows,
     patches: extras.patches,
     destination,
+    judges: stages.some(({ when }) => when !== undefined && isForVerdicts(when)),
     window,
     total,
     lacks,

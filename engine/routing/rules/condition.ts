@@ -3,7 +3,7 @@ import type { When } from '../../config/sections/rule-schema.ts';
 import { quoted } from '../../model/fault.ts';
 import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
-import { formatCount, holdsImage, isWebSearch, nameOf } from '../scenarios.ts';
+import { formatCount, holdsImage, isWebSearch, nameOf, wantsVerdicts } from '../scenarios.ts';
 import { agentHint, type RequestFacts, trajectoryOf } from './request-facts.ts';
 
 /** Whether something holds; `undefined`: it depends on the token count. */
@@ -236,8 +236,8 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     request.turns.some(({ parts }) => parts.some(holdsImage)),
   ),
   webSearch: byFlag('webSearch', ['a web search', 'no web search'], ({ request }) => request.tools.some(isWebSearch)),
-  safeguards: byFlag('safeguards', ['safeguards asked for', 'no safeguards asked for'], ({ request: { extra } }) =>
-    Array.isArray(extra?.fields.safeguards),
+  safeguards: byFlag('safeguards', ['safeguards asked for', 'no safeguards asked for'], ({ request }) =>
+    wantsVerdicts(request),
   ),
   reasoning: byFlag('reasoning', ['reasoning asked for', 'no reasoning asked for'], ({ request }) => {
     const mode = request.reasoning?.mode;

@@ -73,5 +73,9 @@ const failedPart = (condition: Condition, facts: RequestFacts): Condition => {
   return part ? failedPart(part, facts) : condition;
 };
 
+/** Whether a stage with this condition runs only for clients that want the calls of their answers judged. */
+export const isForVerdicts = ({ safeguards, all = [] }: When): boolean =>
+  safeguards === true || all.some(isForVerdicts);
+
 /** What an entry's condition says, for users. */
 export const conditionText = (when: When): string => statement(compileCondition(when));
