@@ -2,17 +2,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { startFloor } from './floors/start-floor.ts';
-import type { LoadJob, LoadResult, Rhythm } from './load/job.ts';
-import { runJob } from './load/run-job.ts';
-import { startLoad } from './load/start-load.ts';
-import { ForeignLoad } from './measure/foreign-load.ts';
-import { loadScene } from './scenes/load-scene.ts';
-import { takeTurns } from './scenes/take-turns.ts';
-import type { Target } from './targets/target.ts';
-import { streamedAnswer, type UpstreamPlan, wholeAnswer } from './upstream/plan.ts';
-import { startUpstream, type Upstream } from './upstream/start-upstream.ts';
-import { allPairs, pairs, type Wire } from './wire.ts';
+import { conversions } from '../../bench/floors/convert/index.ts';
+import { startFloor } from '../../bench/floors/start-floor.ts';
+import type { LoadJob, LoadResult, Rhythm } from '../../bench/load/job.ts';
+import { runJob } from '../../bench/load/run-job.ts';
+import { startLoad } from '../../bench/load/start-load.ts';
+import { ForeignLoad } from '../../bench/measure/foreign-load.ts';
+import { loadScene } from '../../bench/scenes/load-scene.ts';
+import { takeTurns } from '../../bench/scenes/take-turns.ts';
+import type { Target } from '../../bench/targets/target.ts';
+import { streamedAnswer, type UpstreamPlan, wholeAnswer } from '../../bench/upstream/plan.ts';
+import { startUpstream, type Upstream } from '../../bench/upstream/start-upstream.ts';
+import { pairNamed, pairs, type Wire } from '../../bench/wire.ts';
 
 /** What a faulty gateway makes of the upstream's body. */
 type Fault = (body: string) => string;
@@ -179,7 +180,14 @@ test.serial(
     });
     try {
       const settings = { pairs: [pairs[1]], targets, quick: false };
-      const rows = await scene.run({ settings, upstream, load, foreign: new ForeignLoad(), progress: () => {} });
+      const rows = await scene.run({
+        settings,
+        upstream,
+        load,
+        foreign: new ForeignLoad(),
+        tellsProcessorTime: true,
+        progress: () => {},
+      });
       const warm = rows.filter((row) => row.scene === 'small');
       const failed = Object.fromEntries(warm.map((row) => [row.participant, row.failed]));
       t.regex(failed.lossy ?? '', /^1 wrong: the text differs from character/);
@@ -214,7 +222,8 @@ test.serial(
       asked.push(baseUrl);
       const isWrong = baseUrl === 'c' && asked.filter((name) => name === 'c').length === 2;
       const counts = { good: isWrong ? 0 : 10, bad: isWrong ? 1 : 0, reasons: ['it differs'] };
-      return { ...counts, seconds: 1, latency: spread, firstByte: spread, delay: undefined, cpuMs: 1 };
+      const times = { latency: spread, firstByte: spread, firstToken: spread };
+      return { ...counts, ...times, seconds: 1, delay: undefined, betweenTokens: undefined, cpuMs: 1 };
     };
     const settings = { pairs: [pairs[1]], targets: [], quick: false };
     const kept = { ...upstream, keepNext: async () => async () => 'New turn 0: ' };
@@ -223,6 +232,7 @@ test.serial(
       upstream: kept,
       load: { run, stop: () => {} },
       foreign: new ForeignLoad(),
+      tellsProcessorTime: true,
       progress: () => {},
     };
     const participants = ['a', 'b', 'c', 'direct'].map((name) => ({
@@ -264,14 +274,15 @@ test.serial('a server that refuses the handshake is found', async (t) => {
 });
 
 test.serial('every floor converts its pair rightly, streamed, cut anywhere, and whole', async (t) => {
-  const floors = await Promise.all(allPairs.map(({ name }) => startFloor(upstream.baseUrl, name)));
+  const written = [...conversions.keys()].map(pairNamed);
+  const floors = await Promise.all(written.map(({ name }) => startFloor(upstream.baseUrl, name)));
   const bytes = await startFloor(upstream.baseUrl);
   const stamped = streamedAnswer({ deltas: 5, intervalMs: 5, stamped: true });
   try {
     for (const next of [plan, streamedAnswer({ deltas: 50, cuts: 'odd' }), stamped, wholeAnswer]) {
       await upstream.plan(next);
       const { streamed } = next;
-      for (const [at, { name, client, upstream: behind }] of allPairs.entries()) {
+      for (const [at, { name, client, upstream: behind }] of written.entries()) {
         const kept = await upstream.keepNext();
         const baseUrl = floors[at]?.baseUrl ?? '';
         const result = await runJob(job(baseUrl, { wire: client, streamed, text: next, bodyBytes: 60_000 }));

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { Conversation } from './load/conversation.ts';
-import { allocationProbe, takeAllocations } from './measure/allocations.ts';
-import { differenceOf, figureOf, isWarm, ratioOf } from './measure/figure.ts';
-import { busyMs, ForeignLoad } from './measure/foreign-load.ts';
-import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
-import { forgetPeak, readMemory } from './measure/memory.ts';
-import { cpuBetween, readCpu, treeOf } from './measure/process-tree.ts';
-import type { Wire } from './wire.ts';
+import { Conversation } from '../../bench/load/conversation.ts';
+import { allocationProbe, takeAllocations } from '../../bench/measure/allocations.ts';
+import { differenceOf, figureOf, isWarm, ratioOf } from '../../bench/measure/figure.ts';
+import { busyMs, ForeignLoad } from '../../bench/measure/foreign-load.ts';
+import { clearBlocks, longestBlockMs, loopProbe } from '../../bench/measure/loop-blocks.ts';
+import { forgetPeak, readMemory } from '../../bench/measure/memory.ts';
+import { cpuBetween, readCpu, treeOf } from '../../bench/measure/process-tree.ts';
+import type { Wire } from '../../bench/wire.ts';
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
@@ -142,7 +142,7 @@ onLinux(
 test('a conversation’s requests are JSON, of the size that was asked for, and differ by their last turn', (t) => {
   for (const wire of ['messages', 'chat', 'responses', 'gemini'] as const satisfies readonly Wire[]) {
     for (const bytes of [1_000, 1_400, 100_000, 1_000_000]) {
-      const conversation = new Conversation({ wire, streamed: true, bytes });
+      const conversation = new Conversation({ wire, streamed: true, bytes, model: 'm', maxTokens: 9 });
       const bodies = Array.from({ length: 20 }, () => {
         const { pieces, bytes: length } = conversation.next();
         const body = Buffer.concat(pieces);

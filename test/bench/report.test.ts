@@ -1,18 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { LoadResult } from './load/job.ts';
-import { readOptions } from './options.ts';
-import { planRun, wordPlan } from './plan.ts';
-import { renderChart } from './report/chart.ts';
-import { renderFigures } from './report/publish.ts';
-import { reachOf } from './report/reach.ts';
-import { runReport, whyUnpublishable } from './report/run-report.ts';
-import { renderSummary } from './report/summary.ts';
-import { renderReach, renderTable } from './report/table.ts';
-import { rowsOf } from './scenes/rows-of.ts';
-import type { Row } from './scenes/scene.ts';
-import type { Round } from './scenes/take-turns.ts';
-import { ablations } from './targets/ablations.ts';
-import { pairNamed } from './wire.ts';
+import type { LoadResult } from '../../bench/load/job.ts';
+import { median } from '../../bench/measure/figure.ts';
+import { estimateOf } from '../../bench/measure/interval.ts';
+import { type BenchOptions, readOptions } from '../../bench/options.ts';
+import { planRun, wordPlan } from '../../bench/plan.ts';
+import { renderChart } from '../../bench/report/chart.ts';
+import { changesOf, isOver } from '../../bench/report/compare.ts';
+import { withFigures, withReadmeFigures } from '../../bench/report/publish.ts';
+import { reachOf } from '../../bench/report/reach.ts';
+import { runReport, whyUnpublishable } from '../../bench/report/run-report.ts';
+import { renderSummary } from '../../bench/report/summary.ts';
+import { renderReach, renderTable } from '../../bench/report/table.ts';
+import { lanesOf } from '../../bench/scenes/lanes.ts';
+import { rowsOf } from '../../bench/scenes/rows-of.ts';
+import type { Row } from '../../bench/scenes/scene.ts';
+import type { Round } from '../../bench/scenes/take-turns.ts';
+import { ablations } from '../../bench/targets/ablations.ts';
+import { pairNamed } from '../../bench/wire.ts';
 
 const spread = { p50: 1, p99: 2, max: 3 };
 
@@ -28,6 +33,8 @@ const round = (cpuMs: number, more: Partial<LoadResult> = {}): Round => ({
     latency: spread,
     firstByte: spread,
     delay: undefined,
+    firstToken: spread,
+    betweenTokens: undefined,
     cpuMs: 100,
     ...more,
   },
@@ -49,7 +56,7 @@ const rows = (own: readonly Round[], floor: readonly Round[] = [round(10), round
 const run = {
   startedAt: '2026-11-21T10:00:00.000Z',
   seconds: 1,
-  machine: { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0' },
+  machine: { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0', server: 'uWebSockets.js' },
   quick: false,
   foreignCores: 0.1,
   rows: rows([round(20), round(20), round(20)]),
@@ -177,6 +184,8 @@ test('the chart is one page of markup with all that was measured', (t) => {
   const page = renderChart(runReport(run));
   t.regex(page, /A &lt;fast> one/);
   t.regex(page, /<svg .*yard.*200 µs\/request, 2\.00 ×/);
+  t.is(page.match(/<circle/g)?.length, 6, 'each round of each');
+  t.regex(page, /prefers-color-scheme: dark/);
   t.regex(page, /<tr class="no">/);
   t.notRegex(page, /(?:src|href)=/);
 });
@@ -211,11 +220,19 @@ test('a summary says in words what each gateway costs beside its floor, cold and
   t.regex(renderSummary(rows([round(10), round(20)])), /yard takes 100 or 200 µs per request, .*\(unstable\)/);
 });
 
+const marks = '<!-- figures: written by `junctor bench --publish` -->\n<!-- end of the figures -->\n';
+
 test('figures are published of a full run without foreign load or faults, with what they were measured on', (t) => {
   t.deepEqual(whyUnpublishable(run), []);
-  const page = renderFigures(runReport(run));
-  t.regex(page, /^2026-11-21, Node 20\.0\.0, A <fast> one, 2 cores shared by gateway, load generator and upstream/);
-  t.regex(page, /\| plain-64 +\| messages→chat \| yard \| 200 per request \| 100 +\| 100 +\| 2\.00 +\|/);
+  const page = withFigures(marks, runReport(run));
+  t.regex(
+    page,
+    /^2026-11-21, Node 20\.0\.0, uWebSockets\.js, A <fast> one, 2 cores shared by gateway, load generator and upstream/m,
+  );
+  t.regex(
+    page,
+    /\| plain-64 +\| messages→chat \| yard \| 200 per request \| 100 +\| 100 +\| 2\.00 +\| 5,000 requests +\|/,
+  );
   t.regex(page, /2\.00 × floor +\| ≤ 1\.9 \| no/);
   t.regex(whyUnpublishable({ ...run, foreignCores: 0.3 }).join(), /^other programs use 0\.3 cores/);
   t.deepEqual(whyUnpublishable({ ...run, quick: true }), ['it was a quick run']);
@@ -227,49 +244,57 @@ test('a quick run judges no goals', (t) => {
   t.deepEqual(runReport({ ...run, quick: true }).reach, []);
 });
 
-test('a plan says how long it takes at most, and leaves out what needs more cores', async (t) => {
-  const planOf = async (...args: string[]) => {
-    const options = await readOptions(args);
-    return {
-      ...planRun(options.scenes, options.settings, 2),
-      words: wordPlan(planRun(options.scenes, options.settings, 2), options.settings),
-    };
+const machine = { cores: 2, tellsProcessorTime: true };
+
+test('a plan says how long it takes at most, and leaves out what this machine can’t play', async (t) => {
+  const planOf = async (names: readonly string[], options: BenchOptions = {}, on = machine) => {
+    const { scenes, settings } = await readOptions(names, options);
+    const plan = planRun(scenes, settings, on);
+    return { ...plan, words: wordPlan(plan, settings) };
   };
-  const quick = await planOf('--quick');
-  t.true(quick.seconds <= 60, `${quick.seconds} s`);
-  t.regex(quick.words, /^4 scenes with messages→chat, of junctor: at most \d\d s on an idle machine\.$/);
-  const full = await planOf();
-  t.true(full.seconds > 1_000 && full.seconds < 7_200, `${full.seconds} s`);
-  t.deepEqual(
-    full.leftOut.map(({ name }) => name),
-    ['workers'],
-  );
-  t.regex(full.words, /at most \d+ min .*\nLeft out: workers, which needs 4 cores\.$/);
-  const one = await planOf('plain-64', '--pairs', 'chat-chat');
-  t.true(one.seconds > quick.seconds / 4 && one.seconds < full.seconds / 5, `${one.seconds} s`);
-  const two = await planOf('plain-64', '--pairs', 'chat-chat,messages-chat');
+  const quick = await planOf([], { quick: true });
+  t.true(quick.seconds <= 55, `${quick.seconds} s`);
+  t.regex(quick.words, /^pairs of junctor: at most \d\d s on an idle machine\.$/);
+  const full = await planOf([]);
+  t.true(full.seconds > 120 && full.seconds < 900, `${full.seconds} s`);
+  const everything = await planOf([], { publish: true });
+  t.true(everything.seconds > 1_000 && everything.seconds < 7_200, `${everything.seconds} s`);
+  t.deepEqual(everything.leftOut, [{ name: 'workers', why: 'needs 4 cores' }]);
+  t.regex(everything.words, /at most \d+ min .*\nLeft out: workers, which needs 4 cores\.$/);
+  const untold = await planOf(['flat', 'plain-1'], {}, { ...machine, tellsProcessorTime: false });
+  t.deepEqual(untold.leftOut, [{ name: 'flat', why: 'needs the processor time' }]);
+  const one = await planOf(['plain-64'], { pairs: 'chat-chat' });
+  const two = await planOf(['plain-64'], { pairs: 'chat-chat,messages-chat' });
   t.true(two.seconds > one.seconds);
   // Scenes over WebSocket have pairs of their own.
   const [usual, other, own] = [
-    await planOf('socket-200'),
-    await planOf('socket-200', '--pairs', 'messages-chat'),
-    await planOf('socket-200', '--pairs', 'responses-responses'),
+    await planOf(['socket-200']),
+    await planOf(['socket-200'], { pairs: 'messages-chat' }),
+    await planOf(['socket-200'], { pairs: 'responses-responses' }),
   ];
   t.deepEqual([usual.seconds, own.seconds < usual.seconds], [other.seconds, true]);
-  await t.throwsAsync(readOptions(['--quick', '--publish', 'figures.md']), { message: /full run/ });
+});
+
+test('a run without names has every pair, over WebSocket where clients have it', (t) => {
+  const lanes = lanesOf(undefined, false).flatMap((group) => group.lanes);
+  t.is(lanes.filter(({ webSocket }) => !webSocket).length, 12);
+  t.deepEqual(
+    lanes.filter(({ webSocket }) => webSocket).map(({ name }) => name),
+    ['chat', 'messages', 'responses', 'gemini'].map((upstream) => `responses→${upstream}, WebSocket`),
+  );
 });
 
 test('an ablation compares the whole with the same without one thing at a time', async (t) => {
-  const { scenes, settings } = await readOptions(['--ablate', 'log,history']);
+  const { scenes, settings } = await readOptions([], { ablate: 'log,history' });
   t.deepEqual(
     [scenes, settings.pairs, settings.targets].map((list) => list.map(({ name }) => name)),
     [['plain-64'], ['messages→chat', 'chat→chat'], ['all on', 'without history', 'without log']],
   );
-  t.is((await readOptions(['--ablate', 'all'])).settings.targets.length, ablations.length + 1);
-  await t.throwsAsync(readOptions(['--ablate', 'lgo']), {
+  t.is((await readOptions([], { ablate: 'all' })).settings.targets.length, ablations.length + 1);
+  await t.throwsAsync(readOptions([], { ablate: 'lgo' }), {
     message: /^Nothing is called lgo; there are all, history, /,
   });
-  await t.throwsAsync(readOptions(['--ablate', 'log', '--targets', 'junctor']), { message: /--targets/ });
+  await t.throwsAsync(readOptions([], { ablate: 'log', gateways: 'junctor' }), { message: /--gateways/ });
   const found = rowsOf(
     plain,
     pair,
@@ -283,5 +308,56 @@ test('an ablation compares the whole with the same without one thing at a time',
 });
 
 test('an unknown pair is rejected with the known ones', (t) => {
-  t.throws(() => pairNamed('chat-gemini'), { message: /messages→chat, chat→chat/ });
+  t.throws(() => pairNamed('gemini-chat'), { message: /messages→chat, chat→chat/ });
+});
+
+test('an estimate has the interval that its rounds allow; only what is more than noise is a change', (t) => {
+  const estimate = estimateOf([20, 21, 20, 22, 20], [10, 10, 11, 10, 10], (a, b) => median(a) / median(b));
+  t.like(estimate, { value: 2 });
+  t.true(estimate !== undefined && estimate.low > 1.7 && estimate.high < 2.3);
+  t.deepEqual(
+    estimateOf([3], [2], (a, b) => median(a) - median(b)),
+    { value: 1, low: 1, high: 1 },
+  );
+  t.is(
+    estimateOf([], [1], () => 1),
+    undefined,
+  );
+  const costs = (...ms: readonly number[]) =>
+    rows(
+      ms.map((each) => round(each)),
+      ms.map(() => round(10)),
+    );
+  const [same] = changesOf(costs(20, 24, 21, 22, 19), costs(23, 20, 22, 21, 20));
+  t.is(same?.verdict, 'no difference');
+  const [more] = changesOf(costs(20, 24, 21, 22, 19), costs(30, 29, 32, 31, 30));
+  t.is(more?.verdict, 'more');
+  t.deepEqual([more && isOver(more, 1.1), more && isOver(more, 2)], [true, false]);
+  t.is(changesOf(costs(30, 30), costs(20, 20))[0]?.verdict, 'less');
+  // A machine on which all takes twice as long changes nothing.
+  const slowed = rows([round(40), round(44), round(42)], [round(20), round(20), round(20)]);
+  t.is(changesOf(costs(20, 22, 21), slowed)[0]?.verdict, 'no difference');
+});
+
+test('figures go into the README, without another line, and between the marks of the page', async (t) => {
+  const page = await readFile(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const report = runReport({
+    ...run,
+    rows: ['stream-fast', 'paced-200', 'plain-64'].flatMap((scene) =>
+      run.rows.map((row) => ({ ...row, scene, ...(scene !== 'plain-64' && { unit: 'delta' as const }) })),
+    ),
+  });
+  const written = withFigures(page, report);
+  t.regex(written, /junctor bench --publish` -->\n\n2026-11-21, Node 20\.0\.0, uWebSockets\.js, A <fast> one, 2 cores/);
+  t.is(withFigures(written, report), written);
+  const changed = withReadmeFigures(readme, report);
+  t.is(changed.split('\n').length, readme.split('\n').length);
+  t.regex(changed, /^\| Messages client, Chat Completions provider; 2 cores, Node 20\.0\.0, 2026-11-21 \|/m);
+  t.regex(
+    changed,
+    /^\| Requests of 1\.4 KB, 64 clients \| 5,000 requests; half of the answers within 1\.00 ms \| 2\.00 \[2\.00–2\.00\] \|$/m,
+  );
+  t.is(withReadmeFigures(changed, report), changed);
+  t.throws(() => withReadmeFigures(readme, runReport(run)), { message: /The run has no stream-fast/ });
 });

@@ -4,12 +4,12 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
+import { type BenchOptions, readOptions, readRemote } from '../../bench/options.ts';
 import { target } from '../../docs/examples/my-gateway.ts';
 import { createProgram } from '../../engine/cli/commands/commands.ts';
 import { parseConfig } from '../../engine/config/parse.ts';
 import { ConfigFile } from '../../engine/config/schema.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
-import { readOptions } from '../bench/options.ts';
 import { startGateway } from '../support/gateway.ts';
 import { addressIn, bin, commandRig } from '../support/processes/command.ts';
 import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
@@ -59,6 +59,7 @@ test('every block is of a language that has a rule below', (t) => {
 const furtherPages = [
   'docs/agents.md',
   'docs/around.md',
+  'docs/benchmark.md',
   'docs/clients.md',
   'docs/comparison.md',
   'docs/credentials.md',
@@ -274,7 +275,6 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
   ['junctor import --from', 'needs a folder of an earlier installation, which import-folder.test.ts has'],
   ['junctor service install', 'changes the services of the user'],
   ['junctor service uninstall', 'changes the services of the user'],
-  ['git worktree add', 'installs packages of another version'],
 ];
 
 /** Programs in place of those that the machine lacks: they end well. */
@@ -346,12 +346,15 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
       if (command.includes('--daemon')) return shell(command);
       return start(command.split(' ').slice(1)).then(() => '', String);
     }
-    const bench = /^npm run bench(?: --)?(.*)$/.exec(command)?.[1];
-    if (bench !== undefined) {
-      // The module is imported above; another checkout is any, such as this one.
-      const args = bench.replace('docs/examples/my-gateway.ts', 'junctor').replace('../before', root);
-      return readOptions(args.split(' ').filter(Boolean)).then(() => '', String);
-    }
+    const bench = /^(?:npm run bench(?: --)?|junctor bench)(.*)$/.exec(command)?.[1];
+    // The module is imported above; another checkout is any, such as this one.
+    if (bench !== undefined)
+      return readBench(
+        bench
+          .replace('docs/examples/my-gateway.ts', 'junctor')
+          .replace('../before', root)
+          .replace('redact.ts', join(docs, 'examples/house-rules.ts')),
+      );
     if (!isRunning()) await start(['start']);
     if (/^junctor |^lines=/.test(command)) return shell(command);
     if (command.startsWith('curl ')) {
@@ -360,6 +363,21 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
     }
     return 'no rule';
   };
+};
+
+/** Reads what `junctor bench` is asked to do; plays nothing. Resolves to what is wrong. */
+const readBench = async (written: string): Promise<string> => {
+  const program = createProgram(async () => undefined).exitOverride();
+  const command = program.commands.find((each) => each.name() === 'bench');
+  try {
+    command?.exitOverride().parse(written.split(' ').filter(Boolean), { from: 'user' });
+    const { config: _, capture: __, ...options }: BenchOptions & { readonly config?: string } = command?.opts() ?? {};
+    if (options.target !== undefined) readRemote(command?.args ?? [], options.target, options);
+    else await readOptions(command?.args ?? [], options);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
 };
 
 /** The same command without npx, without the container, the other shell, and the folders of another machine. */

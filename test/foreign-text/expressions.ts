@@ -19,6 +19,16 @@ const many = (pump: string) => ({ pump });
 
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
+  'bench/corpus.ts': [foreign(/\[t(\d{16})\]/g)],
+  'bench/load/connection.ts': [foreign(/\r\ncontent-length: *(\d+)/, '\r\ncontent-length:', many(' '))],
+  'bench/load/decode-answer.ts': [foreign(/\r?\n/)],
+  'bench/load/run-job.ts': [own(/\/$/)],
+  'bench/measure/foreign-load.ts': [own(/ +/)],
+  'bench/measure/process-tree.ts': [own(/^\d+$/)],
+  'bench/remote/measure.ts': [own(/\/$/), foreign(/\s+/g), foreign(/^data: ?[[{]/m)],
+  'bench/report/table.ts': [own(/[^|]/g)],
+  'bench/targets/junctor.ts': [own(/http:\/\/127\.0\.0\.1:\d+/)],
+  'bench/wire.ts': [own(/->|-/)],
   'engine/operators/upstream-id.ts': [foreign(/^[\w.:/+=-]{1,128}$/)],
   'admin/health.ts': [foreign(/\btext\/html\b/i)],
   'engine/cli/former-name.ts': [own(/^((?:export )?)SWITCHYARD_/gm)],

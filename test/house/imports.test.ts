@@ -552,10 +552,37 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below('service/', 'runtime/', 'trial/', 'upstream/'),
       // The shapes of the service's answers.
       'admin/schema.ts',
+      'bench/bench.ts',
+      'bench/options.ts',
+      'bench/targets/configured.ts',
       'protocols/index.ts',
       'transformers/index.ts',
       'rxjs',
       'commander',
+      'node:',
+    ],
+  ],
+  // It starts the gateway as a program; what it takes from it are its own server library, files and formats.
+  ['bench/targets/run-ablated.ts', below('service/')],
+  [
+    'bench/',
+    [
+      'bench/',
+      ...below(
+        'paths.ts',
+        'config/config.ts',
+        'config/sections/destination.ts',
+        'features/history/',
+        'http/choose-server.ts',
+        'http/uws/uws.ts',
+        'model/',
+        'routing/plan/plan.ts',
+        'service/features.ts',
+      ),
+      'protocols/index.ts',
+      'transformers/index.ts',
+      'undici',
+      'ws',
       'node:',
     ],
   ],
@@ -593,7 +620,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
 
 const root = resolve(import.meta.dirname, '../..');
 
-const sources = ['engine', 'protocols', 'transformers', 'admin', 'ui/src'].flatMap((folder) =>
+const sources = ['engine', 'protocols', 'transformers', 'admin', 'bench', 'ui/src'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(folder, file)),
@@ -663,10 +690,10 @@ test('the web interface takes types alone from the service', (t) => {
 test('no vendor is named outside its row', (t) => {
   const vendors = new RegExp(`\\b(?:${[...formats.keys()].join('|')}|claude|gpt)\\b`, 'i');
   const broken = sources
-    // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
+    // The bench simulates vendors, and the command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
+        !/^(?:transformers\/formats\/|protocols\/|bench\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
           file,
         ),
     )

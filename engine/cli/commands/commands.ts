@@ -188,6 +188,38 @@ export const createProgram = (run: RunCommand): Command => {
       run(async (cli) => (await import('./stage-commands.ts')).tryStageFile(cli, file, options)),
     );
 
+  program
+    .command('bench')
+    .description('measure requests and streams against simulated vendors, beside the bare stack')
+    .argument('[scene...]', 'what is measured; --list names all')
+    .option('--quick', 'a look, within a minute')
+    .option('--all', 'every column, and the costs in words')
+    .option('--list', 'name all scenes, pairs and switches')
+    .option('--pairs <a,b>', 'client and provider formats, such as messages-chat')
+    .option('--config <file>', 'with this configuration; simulated vendors take the place of its providers')
+    .option('--stage <file>', 'what this custom transformer adds')
+    .option('--options <json>', 'its options')
+    .option('--capture <file>', 'the request and the answer of a capture as load')
+    .option('--target <url>', 'an address of your own in place of simulated vendors: a provider, or any gateway')
+    .option('--requests <number>', 'requests to --target; default: 20')
+    .option('--client <protocol>', `what --target speaks: ${clientWires.join(', ')}; default: chat`)
+    .option('--model <name>', 'model at --target; default: the first that it lists')
+    .option('--key-variable <name>', 'the variable with the key for --target; default: BENCH_KEY')
+    .option('--gateways <a,b>', 'junctor, folders of other checkouts, or modules that export a `target`')
+    .option('--ablate <a,b>', 'without one thing at a time')
+    .option('--sweep', 'raise the rate until the gateway no longer keeps up')
+    .option('--compare <file>', 'with the figures of an earlier run, written by --json')
+    .option('--fail-over <times>', 'exit code 1 for more processor time than so many times the compared one')
+    .option('--rounds <number>', 'rounds of each participant in the scene `pairs`')
+    .option('--round-ms <milliseconds>', 'and their length')
+    .option('--json <file>', 'write the figures')
+    .option('--html <file>', 'write a page with charts')
+    .option('--publish', 'write the figures into the docs of this checkout')
+    .addOption(folders())
+    .action((scenes, options) =>
+      run(async (cli) => (await import('./bench-command.ts')).runBench(cli, scenes, options)),
+    );
+
   const preset = program.command('preset').description('presets as files that can be passed on');
   preset
     .command('export')

@@ -22,16 +22,21 @@ export const checkConfig = async (cli: Cli, leave: Leave): Promise<number> => {
     cli.print(`${file} does not exist. The first start creates it from API keys in the environment, or serves a demo.`);
     return 0;
   }
-  const { faults, warnings } = byService ?? (await judgedHere(cli, read, leave));
-  for (const fault of faults) cli.print(formatLine('fault', fault));
-  for (const warning of warnings) cli.print(formatLine('warning', warning));
-  cli.print(`${file}: ${count(faults.length, 'fault')}, ${count(warnings.length, 'warning')}`);
+  const findings = byService ?? (await judgedHere(cli, read, leave));
+  printFindings(cli, file, findings);
   cli.warn(
     byService
       ? 'Judged by the running service, with its environment variables.'
       : "Judged by this shell's environment variables: no service answers for this folder.",
   );
-  return faults.length > 0 ? 1 : 0;
+  return findings.faults.length > 0 ? 1 : 0;
+};
+
+/** Prints what was found in a configuration's file, and how much. */
+export const printFindings = ({ print }: Pick<Cli, 'print'>, file: string, { faults, warnings }: Findings): void => {
+  for (const fault of faults) print(formatLine('fault', fault));
+  for (const warning of warnings) print(formatLine('warning', warning));
+  print(`${file}: ${count(faults.length, 'fault')}, ${count(warnings.length, 'warning')}`);
 };
 
 const checked = reader(CheckedConfig, { compiled: false });

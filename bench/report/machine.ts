@@ -1,0 +1,27 @@
+import { cpus, release, totalmem, type } from 'node:os';
+import { serverName } from '../listen.ts';
+
+/** Where a run took place. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly system: string;
+  readonly node: string;
+  /** The HTTP server of gateway and bare stack. */
+  readonly server: string;
+}
+
+/** This machine. */
+export const thisMachine = (): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 1e9),
+  system: `${type()} ${release()}`,
+  node: process.versions.node,
+  server: serverName(),
+});
+
+/** In one line. The processes of a run aren't bound to cores. */
+export const wordMachine = ({ cpu, cores, memoryGb, system, node, server }: Machine): string =>
+  `Node ${node}, ${server}, ${cpu}, ${cores} cores shared by gateway, load generator and upstream, ${memoryGb} GB, ${system}`;

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { bundle, moduleUrl, root } from '../engine/paths.ts';
+
+/** A process of the harness that answers one question after the other. */
+export interface Helper<Question, Answer> {
+  readonly pid: number;
+  /** Rejects with what the process says went wrong, and when it takes longer than `longestMs`. */
+  readonly ask: (question: Question, longestMs?: number) => Promise<Answer>;
+  readonly stop: () => void;
+}
+
+type Envelope<Answer> = { readonly answer: Answer } | { readonly failed: string };
+
+/** The programs of the harness, by their names in the bundle. */
+const programs = {
+  'bench-load': 'bench/load/serve.ts',
+  'bench-upstream': 'bench/upstream/serve.ts',
+  'bench-floor': 'bench/floors/forward.ts',
+} as const;
+
+/**
+ * Starts a program as a process of its own. It ends when this one does: the channel between them closes.
+ * `env` is added to this process's environment. `Question` and `Answer` are what `answerQuestions` in that program was given.
+ */
+export const startHelper = <Question extends object, Answer>(
+  program: keyof typeof programs,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Helper<Question, Answer> => {
+  const child = fork(fileURLToPath(moduleUrl(program, programs[program])), args, {
+    execArgv: bundle ? [] : [`--import=${new URL('engine/launch/typescript.js', root).href}`],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return {
+    pid: child.pid ?? 0,
+    ask: (question, longestMs = 60_000) => ask<Answer>(child, question, longestMs),
+    stop: () => void child.kill('SIGKILL'),
+  };
+};
+
+const ask = <Answer>(child: ChildProcess, question: object, longestMs: number): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const settle = (run: () => void): void => {
+      clearTimeout(timer);
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      run();
+    };
+    // The border between two processes of one harness, both checked against the same types.
+    const onMessage = (message: unknown): void => {
+      const envelope = message as Envelope<Answer>;
+      settle(() => ('failed' in envelope ? reject(new Error(envelope.failed)) : resolve(envelope.answer)));
+    };
+    const onExit = (): void => settle(() => reject(new Error('a process of the harness ended unexpectedly')));
+    const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${longestMs} ms`))), longestMs);
+    child.on('message', onMessage);
+    child.on('exit', onExit);
+    child.send(question);
+  });
+
+/** The other end: answers each question of the process that started this one, and ends with it. */
+export const answerQuestions = <Question, Answer>(answer: (question: Question) => Promise<Answer> | Answer): void => {
+  process.on('disconnect', () => process.exit(0));
+  // A terminal interrupts all of its programs; the harness stops this one.
+  process.on('SIGINT', () => {});
+  // The border between two processes of one harness, both checked against the same types.
+  process.on('message', (message: unknown) => {
+    void Promise.resolve()
+      .then(() => answer(message as Question))
+      .then(
+        (answered) => process.send?.({ answer: answered }),
+        (error: unknown) => process.send?.({ failed: error instanceof Error ? error.message : String(error) }),
+      );
+  });
+};
