@@ -8,7 +8,6 @@ import { askDirectly } from '../runtime/ask-directly.ts';
 import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
 import { baseUrlOf } from '../service/workers/listen-address.ts';
 import { type Cli, CommandError } from './cli.ts';
-import type { ServiceAccess } from './commands/clients/client.ts';
 
 /** The service of a configuration's folder, as seen from another process. */
 export interface ServiceLocation {
@@ -81,15 +80,23 @@ export const callService = async (
   return { status, body: isJsonObject(body) ? body : {} };
 };
 
-/** The service's address and key for a client. Has a placeholder key if the service requires none. */
-export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): Pick<ServiceAccess, 'baseUrl' | 'apiKey'> => ({
+/** The service's address and key for a client. */
+export interface ServiceConnection {
+  /** `http://127.0.0.1:3456`. */
+  readonly baseUrl: string;
+  /** Never empty: clients refuse to start without a key, even if the gateway requires none. */
+  readonly apiKey: string;
+}
+
+/** The connection to a service. Has a placeholder key if the service requires none. */
+export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): ServiceConnection => ({
   baseUrl,
   apiKey: apiKey ?? 'junctor',
 });
 
 /** `NO_PROXY` settings that exempt the service from the user's HTTP proxy. */
 export const withoutProxy = (
-  { baseUrl }: Pick<ServiceAccess, 'baseUrl'>,
+  { baseUrl }: Pick<ServiceConnection, 'baseUrl'>,
   env: Environment,
 ): Readonly<Record<string, string>> => {
   const { hostname } = new URL(baseUrl);

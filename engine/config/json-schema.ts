@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
-import { writeAtomically } from './files/write-atomically.ts';
 import { ConfigFile } from './schema.ts';
 import { textFields } from './sections/service-settings.ts';
+import { writeAtomically } from './write-atomically.ts';
 
 /** What `$schema` names in a new `config.json`. A copy beside the file works offline and however the gateway is installed. */
 export const schemaReference = './config.schema.json';

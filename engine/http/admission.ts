@@ -9,8 +9,8 @@ import {
   originIn,
   type TrustedProxies,
 } from './access/access.ts';
-import { isLoopbackHost, parseHostName } from './access/host-name.ts';
 import type { Endpoint, HeaderList } from './endpoint.ts';
+import { isLoopbackHost, parseHostName } from './host-name.ts';
 import type { HttpStream } from './stream.ts';
 
 /** What a listener knows of those who may call it. */

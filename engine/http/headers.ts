@@ -2,8 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import type { Fault } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
-import { shortAddress } from './access/host-name.ts';
 import type { HeaderList } from './endpoint.ts';
+import { shortAddress } from './host-name.ts';
 
 /** A header's value by lower-case name; values of repeated headers are joined with `, `. */
 export const headerValue = (headers: HeaderList, name: string): string | undefined => {

@@ -5,6 +5,7 @@ import { type KeySettings, type OriginGuardSettings, trustedProxies } from './ac
 import { admission } from './admission.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
+import { Conversations } from './conversations.ts';
 import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest } from './serve-request.ts';
@@ -17,7 +18,6 @@ import {
   type ServeSettings,
   type ServingListener,
 } from './settings.ts';
-import { Conversations } from './socket/conversations.ts';
 import { measureMs, UnseenMemory } from './socket/unseen-memory.ts';
 import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
 import { LinkedSet, Ticker } from './ticker.ts';

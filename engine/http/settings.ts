@@ -2,9 +2,9 @@ import type { Fault } from '../model/fault.ts';
 import type { MemoryBudget } from '../runtime/memory-budget.ts';
 import type { TrustedProxies } from './access/access.ts';
 import type { AccessRules, KeyRefusal } from './admission.ts';
+import type { Conversations } from './conversations.ts';
 import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
-import type { Conversations } from './socket/conversations.ts';
 import type { Linked, Ticker } from './ticker.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Citation, UrlCitation } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { WireAnnotation } from './decode-reply/schema-reply.ts';
+import { WireAnnotation } from './schema-reply.ts';
 
 const wireAnnotation = reader(WireAnnotation);
 

@@ -2,7 +2,7 @@ import { type FinishReason, promptTokens, type Usage } from '../../engine/model/
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
-import { WireUsage } from './decode-reply/schema-reply.ts';
+import { WireUsage } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the upstream's finish reason. */
 interface Held {

@@ -1,5 +1,5 @@
 import type { Citation } from '../../engine/model/request.ts';
-import type { GroundingMetadata } from './decode-reply/schema-reply.ts';
+import type { GroundingMetadata } from './schema-reply.ts';
 
 type Support = NonNullable<GroundingMetadata['groundingSupports']>[number];
 

@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from '../../engine/model/event.ts';
-import type { GroundingMetadata, UsageMetadata } from './decode-reply/schema-reply.ts';
+import type { GroundingMetadata, UsageMetadata } from './schema-reply.ts';
 
 /** Finish reasons of replies that ended normally or were cut off. Source: Gemini API reference, "FinishReason". */
 const reasons: Readonly<Record<string, FinishReason>> = {

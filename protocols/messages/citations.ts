@@ -2,7 +2,7 @@ import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { Citation } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { WebCitation } from './decode-request/schema-request.ts';
+import { WebCitation } from './schema-request.ts';
 
 const web = reader(WebCitation);
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { CountBody, MessagesBody } from './decode-request/schema-request.ts';
+import { CountBody, MessagesBody } from './schema-request.ts';
 
 /** The protocol's schemas for the API description. Source: Anthropic API reference, "Create a Message". */
 export const messagesSchemas = {

@@ -1,12 +1,8 @@
 import { packSummary, type SummaryForm } from '../../engine/model/compaction.ts';
-import type { ReplyContext } from '../../engine/model/context.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
-import type { Reply } from '../../engine/model/reply.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { decodePartialRequest } from './decode-request/decode-request.ts';
 import { itemId } from './encode-reply/output-item.ts';
-import { responseId } from './encode-reply/response-object.ts';
-import { encodeUsage } from './reply-end.ts';
 
 /** Decodes the body of the compaction endpoint, which never streams. Source: OpenAI API reference, "Compact a response". */
 const decodeCompaction = (body: JsonObject): ModelRequest => ({
@@ -33,35 +29,6 @@ export const responsesSummary: SummaryForm = {
   finish: 'end',
   path: { end: '/compact', decodeRequest: decodeCompaction },
 };
-
-/**
- * The compaction endpoint's reply: the user's messages, then the compaction item. `output`: the answer's items. Source: OpenAI API
- * reference, "Compact a response".
- */
-export const compactedObject = (reply: Reply, output: readonly JsonObject[], context: ReplyContext): JsonObject => ({
-  id: responseId(context, reply.id),
-  object: 'response.compaction',
-  created_at: Math.floor(context.startedAtMs / 1000),
-  output: [...userMessages(context), ...output],
-  usage: encodeUsage(reply.usage, context.inputEstimate),
-});
-
-const userMessages = ({ clientBody: { input }, id }: ReplyContext): readonly JsonObject[] => {
-  if (typeof input === 'string') return input === '' ? [] : [userMessage({ content: input }, itemId('msg', id, 0))];
-  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
-  return items.filter(isUsers).map((item, index) => userMessage(item, itemId('msg', id, index)));
-};
-
-const isUsers = ({ type, role }: JsonObject): boolean => role === 'user' && (type ?? 'message') === 'message';
-
-const userMessage = ({ content, ...item }: JsonObject, id: string): JsonObject => ({
-  id,
-  ...item,
-  type: 'message',
-  status: 'completed',
-  role: 'user',
-  content: typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? []),
-});
 
 /** The members that the compaction endpoint takes. */
 const fields: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 import { type FinishReason, promptTokens, type Usage } from '../../engine/model/event.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import type { UsageCounts } from './decode-reply/schema-reply.ts';
+import type { UsageCounts } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the status. */
 interface Held {

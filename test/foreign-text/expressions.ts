@@ -230,7 +230,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '"a', many('\\"'), '\\'),
   ],
   'engine/config/files/file.ts': [own(/\.[cm]?[jt]s$/)],
-  'engine/config/files/write-atomically.ts': [
+  'engine/config/write-atomically.ts': [
     foreign(/^(.{1,200})\.(\d{1,10})\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/, 'a', many('.1'), '.tm'),
   ],
   'engine/config/sections/host-lists.ts': [
@@ -279,7 +279,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^bearer +(.*)$/is, 'bearer', many(' '), 'a', '😀'),
     foreign(/^(https?):\/\/([^/]+)$/i, 'https://', many('a'), '😀'),
   ],
-  'engine/http/access/host-name.ts': [
+  'engine/http/host-name.ts': [
     foreign(/^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,254}))(?::([0-9]{1,5}))?$/i, many('a')),
     foreign(/\.$/),
     foreign(/^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/),

@@ -136,7 +136,7 @@ const listensOnly = new Map([
   ['engine/http/bind.ts', ['createServer']],
   ['engine/http/bind.ts', ['createServer', 'isIPv4']],
   ['engine/http/access/access.ts', ['BlockList', 'isIPv4', 'isIPv6']],
-  ['engine/http/access/host-name.ts', ['isIPv4', 'isIPv6']],
+  ['engine/http/host-name.ts', ['isIPv4', 'isIPv6']],
   ['engine/hub/redis-link.ts', ['isIP']],
   ['engine/config/sections/service-settings.ts', ['isIPv4', 'isIPv6']],
   ['engine/service/demo/demo-server.ts', ['createServer']],

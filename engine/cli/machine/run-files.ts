@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeAtomically } from '../../config/files/write-atomically.ts';
+import { writeAtomically } from '../../config/write-atomically.ts';
 import { isAlive } from '../../service/workers/find-service.ts';
 
 /** Files that a program needs while `junctor run` waits for it. They may hold the gateway's key. */

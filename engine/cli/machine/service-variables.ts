@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { formats } from '../../../transformers/index.ts';
 import { type Environment, references } from '../../config/env.ts';
-import { writeAtomically } from '../../config/files/write-atomically.ts';
 import { parseConfig } from '../../config/parse.ts';
 import { configFile } from '../../config/read.ts';
+import { writeAtomically } from '../../config/write-atomically.ts';
 import { ifMissing } from '../../model/fault.ts';
 import { knownVendors } from '../../service/load-config.ts';
 import { type Cli, CommandError } from '../cli.ts';

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeTempFiles, writeAtomically } from './write-atomically.ts';
+import { removeTempFiles, writeAtomically } from '../write-atomically.ts';
 
 /** A backup of a replaced configuration. */
 export interface Backup {

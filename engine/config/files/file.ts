@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { watch } from 'chokidar';
 import { debounceTime, defer, finalize, fromEventPattern, interval, merge, type Observable } from 'rxjs';
 import { ifMissing } from '../../model/fault.ts';
+import { refuseWrite, removeTempFiles, writeAtomically } from '../write-atomically.ts';
 import { Backups } from './backups.ts';
-import { refuseWrite, removeTempFiles, writeAtomically } from './write-atomically.ts';
 
 /** The configuration's file, and its backups. Callers must not write concurrently. */
 export class ConfigOnDisk {

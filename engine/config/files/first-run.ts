@@ -5,7 +5,7 @@ import type { Environment } from '../env.ts';
 import { schemaReference } from '../json-schema.ts';
 import { configFile } from '../read.ts';
 import { demoProvider } from '../sections/providers.ts';
-import { writeAtomically } from './write-atomically.ts';
+import { writeAtomically } from '../write-atomically.ts';
 
 /** A vendor that is configured automatically when its key is in the environment. */
 export interface KnownVendor {

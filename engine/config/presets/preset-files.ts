@@ -3,9 +3,9 @@ import { join, sep } from 'node:path';
 import { errorCode, FaultError, fail } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
-import { refuseWrite, writeAtomically } from '../files/write-atomically.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
 import { isPlainName } from '../sections/clients.ts';
+import { refuseWrite, writeAtomically } from '../write-atomically.ts';
 
 /** An existing preset. */
 export interface PresetFile {

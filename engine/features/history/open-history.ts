@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../../config/files/write-atomically.ts';
+import { writeAtomically } from '../../config/write-atomically.ts';
 import type { Feature } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';

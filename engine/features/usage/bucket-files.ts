@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { writeAtomically } from '../../config/files/write-atomically.ts';
+import { writeAtomically } from '../../config/write-atomically.ts';
 import { ifMissing } from '../../model/fault.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';

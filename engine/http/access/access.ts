@@ -4,8 +4,8 @@ import type { Fault } from '../../model/fault.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import type { HeaderList } from '../endpoint.ts';
 import { headerValue } from '../headers.ts';
+import { type HostName, isLoopbackHost, parseHostName, shortAddress } from '../host-name.ts';
 import type { HttpStream } from '../stream.ts';
-import { type HostName, isLoopbackHost, parseHostName, shortAddress } from './host-name.ts';
 
 /** The keys that requests may carry. */
 export interface KeySettings {

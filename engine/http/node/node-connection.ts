@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { shortAddress } from '../access/host-name.ts';
+import { shortAddress } from '../host-name.ts';
 import type { HttpServerEvents, HttpStream } from '../stream.ts';
 import { NodeStream } from './node-stream.ts';
 

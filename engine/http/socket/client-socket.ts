@@ -2,10 +2,10 @@ import { Buffer } from 'node:buffer';
 import type { Fault } from '../../model/fault.ts';
 import type { SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
 import type { MemoryClaim } from '../../runtime/memory-budget.ts';
+import type { Conversation } from '../conversations.ts';
 import type { OpenSocket, ServingListener } from '../settings.ts';
 import type { MessageEvents, MessageStream } from '../stream.ts';
 import type { TickListener } from '../ticker.ts';
-import type { Conversation } from './conversations.ts';
 import { type AnsweredConversation, type Handshake, SocketRequest } from './socket-request.ts';
 
 /** Requests of one lane are answered one after the other. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { underFileLock } from '../../config/files/file-lock.ts';
-import { writeAtomically } from '../../config/files/write-atomically.ts';
+import { writeAtomically } from '../../config/write-atomically.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { inputKinds } from '../../model/models/model-facts.ts';
 import { reader } from '../../model/schema.ts';

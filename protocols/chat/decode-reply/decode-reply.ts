@@ -6,9 +6,9 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { readError } from '../../../engine/model/upstream-error/read-error.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
+import { ChatReply, type Choice, WireToken } from '../schema-reply.ts';
 import { endReply, readChunk, reportedError } from './decode-stream.ts';
 import { failReply, newReplyState } from './reply-state.ts';
-import { ChatReply, type Choice, WireToken } from './schema-reply.ts';
 
 const chatReply = lenientReader(ChatReply);
 

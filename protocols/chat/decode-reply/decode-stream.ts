@@ -9,10 +9,10 @@ import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { decodeCitation } from '../citations.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { decodeFinish, decodeUsage, nativeFailure, nestedUsage, overflowWords } from '../reply-end.ts';
+import { Chunk, type WireMessage, type WireUsage } from '../schema-reply.ts';
 import { readReasoning } from './read-reasoning.ts';
 import { areWhole, closeCalls, readCall } from './read-tool-calls.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
-import { Chunk, type WireMessage, type WireUsage } from './schema-reply.ts';
 
 /** Reads one chunk, or a whole reply in the form of a chunk. */
 export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {

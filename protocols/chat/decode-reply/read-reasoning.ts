@@ -1,9 +1,9 @@
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { entryText, signatureOfEntry, textMember } from '../reasoning-details.ts';
+import type { WireMessage } from '../schema-reply.ts';
 import { closeCalls } from './read-tool-calls.ts';
 import { closeBlock, openBlock, type ReplyState, type ThinkingState } from './reply-state.ts';
-import type { WireMessage } from './schema-reply.ts';
 
 /** Members that the deltas already cover. */
 const textMembers = ['text', 'summary', 'text_range'];

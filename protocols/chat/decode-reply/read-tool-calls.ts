@@ -1,9 +1,9 @@
 import { boundBlocks, type ModelEvent } from '../../../engine/model/event.ts';
 import { writeJson } from '../../../engine/model/json/json.ts';
 import { otherMembers, signatureOfMembers } from '../reasoning-details.ts';
+import type { WireCall } from '../schema-reply.ts';
 import { ObjectEnd } from './object-end.ts';
 import { type Call, type Calls, closeBlock, failReply, openBlock, type ReplyState } from './reply-state.ts';
-import type { WireCall } from './schema-reply.ts';
 
 /** Reads a fragment of a call, or a whole call. */
 export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): void => {

@@ -4,8 +4,8 @@ import type { Fault } from '../../../engine/model/fault.ts';
 import { DeltaParser } from '../../../engine/model/json/delta-parser.ts';
 import type { JsonDraft, JsonObject } from '../../../engine/model/json/json.ts';
 import { signatureOfEntry, wireFormat } from '../reasoning-details.ts';
+import type { Chunk } from '../schema-reply.ts';
 import type { ObjectEnd } from './object-end.ts';
-import type { Chunk } from './schema-reply.ts';
 
 /** The state of a reply while it is decoded. */
 export interface ReplyState {

@@ -9,10 +9,10 @@ import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { indexGrounding } from '../citations.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { decodeFinish, decodePromptUsage, decodeUsage } from '../reply-end.ts';
+import { type Candidate, type GenerateContentResponse, responseReader } from '../schema-reply.ts';
 import { wireFormat } from '../tool-names.ts';
 import { readPart } from './read-part.ts';
 import { closeBlock, newReplyState, type ReplyState } from './reply-state.ts';
-import { type Candidate, type GenerateContentResponse, responseReader } from './schema-reply.ts';
 
 /**
  * Reads a body: a whole reply or a chunk of a stream. Blocks stay open until other content arrives, since text

@@ -1,8 +1,8 @@
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { isJsonObject, writeJson } from '../../../engine/model/json/json.ts';
+import type { WirePart } from '../schema-reply.ts';
 import { makeCallId, wireFormat } from '../tool-names.ts';
 import { closeBlock, openBlock, type ReplyState, stopBlock, writeTextSignature } from './reply-state.ts';
-import type { WirePart } from './schema-reply.ts';
 
 /** Reads one part of the reply. */
 export const readPart = (state: ReplyState, part: WirePart, out: ModelEvent[]): void => {

@@ -3,8 +3,8 @@ import { boundBlocks, type FinishReason, type ModelEvent } from '../../../engine
 import { DeltaParser } from '../../../engine/model/json/delta-parser.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { citationsOf, type Grounding } from '../citations.ts';
+import type { GenerateContentResponse, UsageMetadata } from '../schema-reply.ts';
 import { wireFormat } from '../tool-names.ts';
-import type { GenerateContentResponse, UsageMetadata } from './schema-reply.ts';
 
 /** The state of a reply while it is decoded. */
 export interface ReplyState {

@@ -44,7 +44,7 @@ import {
   ToolUseBlock,
   Typed,
   UrlData,
-} from './schema-request.ts';
+} from '../schema-request.ts';
 
 /** `content` of a message or tool result → parts. Throws an `invalid-request` fault that names the member. */
 export const decodeContent = (content: string | readonly unknown[], at: string): readonly Part[] =>

@@ -21,9 +21,6 @@ import type {
   Turn,
 } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
-import { cacheMark, decodeContent, decodeTexts, nodeReader, type ReadNode } from './decode-content.ts';
-import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { holdsOwnSummary, openSummaries } from './open-summaries.ts';
 import {
   CountBody,
   ManualThinking,
@@ -34,7 +31,10 @@ import {
   SchemaFormat,
   Summarize,
   ThinkingBody,
-} from './schema-request.ts';
+} from '../schema-request.ts';
+import { cacheMark, decodeContent, decodeTexts, nodeReader, type ReadNode } from './decode-content.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { holdsOwnSummary, openSummaries } from './open-summaries.ts';
 
 const readBody = nodeReader(MessagesBody);
 const readCountBody = nodeReader(CountBody);

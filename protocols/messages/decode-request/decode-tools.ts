@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { FunctionTool, ModelRequest, Tool, ToolChoice } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
+import { AnyTool, ClientTool, NamedChoice, ToolChoiceBody, WebSearch } from '../schema-request.ts';
 import { cacheMark, nodeReader } from './decode-content.ts';
-import { AnyTool, ClientTool, NamedChoice, ToolChoiceBody, WebSearch } from './schema-request.ts';
 
 /** Decodes `tools`. The vendor's own tools keep their form. Throws an `invalid-request` fault with the path. */
 export const decodeTools = (tools: readonly unknown[]): readonly Tool[] =>

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { Turn } from '../../../engine/model/request.ts';
 import { isDecoded } from '../decode-request/decode-content.ts';
-import type { BlockType, DecodedBlock } from '../decode-request/schema-request.ts';
+import type { BlockType, DecodedBlock } from '../schema-request.ts';
 
 /** What becomes of a block of this format on its way to another one. */
 type BlockUse =

@@ -3,7 +3,7 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import type { OpaquePart, Part, TextPart, Turn } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
 import { startWith } from '../decode-request/open-summaries.ts';
-import { CompactionBlock } from '../decode-request/schema-request.ts';
+import { CompactionBlock } from '../schema-request.ts';
 
 const compactionBlock = reader(CompactionBlock);
 

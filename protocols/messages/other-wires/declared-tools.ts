@@ -4,12 +4,7 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, OpaquePart, Part, Tool } from '../../../engine/model/request.ts';
 import { memberPath, reader } from '../../../engine/model/schema.ts';
 import { decodeTool } from '../decode-request/decode-tools.ts';
-import {
-  NamedReference,
-  ToolChangeBlock,
-  ToolDefinition,
-  ToolReferenceBlock,
-} from '../decode-request/schema-request.ts';
+import { NamedReference, ToolChangeBlock, ToolDefinition, ToolReferenceBlock } from '../schema-request.ts';
 import { expressTool, isToolSearch } from './tool-uses.ts';
 
 /**

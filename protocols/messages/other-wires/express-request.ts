@@ -12,7 +12,7 @@ import {
 } from '../../../engine/model/request.ts';
 import { reader } from '../../../engine/model/schema.ts';
 import { userIn } from '../decode-request/decode-request.ts';
-import { ToolReferenceBlock } from '../decode-request/schema-request.ts';
+import { ToolReferenceBlock } from '../schema-request.ts';
 import { blockUse } from './block-uses.ts';
 import { fromSummary } from './compaction.ts';
 import { declaredTools } from './declared-tools.ts';

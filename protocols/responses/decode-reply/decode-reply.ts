@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { readError } from '../../../engine/model/upstream-error/read-error.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
+import { ResponseObject } from '../schema-reply.ts';
 import { failGarbled, readTerminal } from './decode-stream.ts';
 import { newReplyState } from './reply-state.ts';
-import { ResponseObject } from './schema-reply.ts';
 
 const responseReader = lenientReader(ResponseObject);
 

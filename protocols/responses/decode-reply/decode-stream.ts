@@ -9,10 +9,10 @@ import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
 import { isBlank } from '../../../engine/model/wire/sse.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { decodeFinish, decodeUsage } from '../reply-end.ts';
+import { ResponseObject, StreamEvent } from '../schema-reply.ts';
 import { MessageReader } from './read-text.ts';
 import { CallReader } from './read-tool-calls.ts';
 import { finishItem, newReplyState, openItem, type ReplyState } from './reply-state.ts';
-import { ResponseObject, StreamEvent } from './schema-reply.ts';
 
 /**
  * Decodes the `response.…` events of the vendor and of compatible servers. Source: OpenAI API reference, "Streaming

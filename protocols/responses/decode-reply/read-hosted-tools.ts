@@ -1,7 +1,7 @@
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { asJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
+import type { StreamEvent } from '../schema-reply.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
-import type { StreamEvent } from './schema-reply.ts';
 
 /** Reads an item of this protocol only: its events pass through, and the last one holds the whole item. */
 export class HostedReader implements ItemReader {

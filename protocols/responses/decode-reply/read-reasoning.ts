@@ -1,7 +1,7 @@
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
+import { ReplyReasoning, type StreamEvent } from '../schema-reply.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
-import { ReplyReasoning, type StreamEvent } from './schema-reply.ts';
 
 const reasoningReader = lenientReader(ReplyReasoning);
 

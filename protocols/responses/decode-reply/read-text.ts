@@ -3,8 +3,8 @@ import { asJsonObject } from '../../../engine/model/json/json.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { decodeCitation, decodeCitations } from '../citations.ts';
+import { ReplyMessage, type StreamEvent } from '../schema-reply.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
-import { ReplyMessage, type StreamEvent } from './schema-reply.ts';
 
 const messageReader = lenientReader(ReplyMessage);
 

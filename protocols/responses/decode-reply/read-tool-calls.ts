@@ -2,9 +2,9 @@ import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { isJsonObject, writeJson } from '../../../engine/model/json/json.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
+import { ReplyCall, type StreamEvent } from '../schema-reply.ts';
 import { namespacedTool } from '../tool-names.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
-import { ReplyCall, type StreamEvent } from './schema-reply.ts';
 
 export const callReader = lenientReader(ReplyCall);
 

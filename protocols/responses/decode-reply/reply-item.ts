@@ -1,5 +1,5 @@
 import { type Block, boundBlocks, type ModelEvent } from '../../../engine/model/event.ts';
-import type { StreamEvent } from './schema-reply.ts';
+import type { StreamEvent } from '../schema-reply.ts';
 
 /**
  * Orders the blocks of a reply's items. Items may overlap on the wire, blocks can't: the first item is written live,

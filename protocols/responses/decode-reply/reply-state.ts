@@ -2,12 +2,12 @@ import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { DeltaParser } from '../../../engine/model/json/delta-parser.ts';
 import { asJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
+import type { StreamEvent } from '../schema-reply.ts';
 import { HostedReader } from './read-hosted-tools.ts';
 import { ReasoningReader } from './read-reasoning.ts';
 import { MessageReader } from './read-text.ts';
 import { CallReader } from './read-tool-calls.ts';
 import { BlockQueue, type ItemReader } from './reply-item.ts';
-import type { StreamEvent } from './schema-reply.ts';
 
 interface Entry {
   readonly reader: ItemReader;

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../../engine/model/reply.ts';
 import { packCallSignature } from '../call-signature.ts';
 import { encodeCitation, isPlaced } from '../citations.ts';
-import { compactedObject } from '../compact.ts';
 import { encodeFinish } from '../reply-end.ts';
 import { calledTool } from '../tool-names.ts';
+import { compactedObject } from './compacted-object.ts';
 import { CustomInput } from './custom-input.ts';
 import {
   callIdOf,

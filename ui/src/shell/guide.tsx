@@ -4,6 +4,7 @@ import type { ConfigFile } from '../api/config/config.ts';
 import { saveConfig, useConfig } from '../api/config/config-store.ts';
 import { hasFailed } from '../api/requests/requests.ts';
 import { useRecentRequests } from '../api/requests/use-recent-requests.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { useLoad } from '../api/use-load.ts';
 import { modelNames } from '../config/models.ts';
 import { routedName, routeOf, rules, withRoute } from '../config/rules.ts';
@@ -12,7 +13,6 @@ import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/layout/notice.tsx';
 import { Dot } from '../parts/text/badge.tsx';
 import { href } from '../router/route.ts';
-import { useAttempt } from '../state/use-attempt.ts';
 import './guide.css';
 
 /** How often the service is asked for the first answer, in milliseconds. */

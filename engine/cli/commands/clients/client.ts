@@ -1,11 +1,8 @@
 import type { Environment } from '../../../config/env.ts';
+import type { ServiceConnection } from '../../reach-service.ts';
 
 /** The gateway's address and key, for a client program. */
-export interface ServiceAccess {
-  /** `http://127.0.0.1:3456`. */
-  readonly baseUrl: string;
-  /** Never empty: clients refuse to start without a key, even if the gateway requires none. */
-  readonly apiKey: string;
+export interface ServiceAccess extends ServiceConnection {
   /** Context window of the default route, in tokens: the smallest of its models; absent: the client's own default. */
   readonly context?: number | undefined;
   /** The longest answer of the default route, in tokens; absent: unknown. */

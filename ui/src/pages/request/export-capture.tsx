@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { exportCapture } from '../../api/requests/capture.ts';
+import { useAttempt } from '../../api/use-attempt.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
-import { useAttempt } from '../../state/use-attempt.ts';
 
 /** Downloads the capture of a request as a file that `junctor replay` plays. */
 export const ExportCapture = ({ id }: { readonly id: string }) => {

@@ -3,6 +3,7 @@ import { failure, send } from '../../api/call.ts';
 import { parseObject } from '../../api/json.ts';
 import { type Capture, hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
 import { listModels } from '../../api/service.ts';
+import { useAttempt } from '../../api/use-attempt.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Finder } from '../../parts/controls/finder.tsx';
@@ -10,7 +11,6 @@ import { Dialog } from '../../parts/layout/dialog.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { navigate } from '../../router/route.ts';
-import { useAttempt } from '../../state/use-attempt.ts';
 import { requestAddress } from '../requests/request-address.ts';
 
 /** How many other providers have a button of their own, where a request failed. */

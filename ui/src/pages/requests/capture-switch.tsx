@@ -5,10 +5,10 @@ import { bytes } from '../../format/bytes.ts';
 import { count } from '../../format/count.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import './capture-switch.css';
+import { useAttempt } from '../../api/use-attempt.ts';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { toast } from '../../shell/toast.ts';
-import { useAttempt } from '../../state/use-attempt.ts';
 
 /** Turns capturing on or off, in a dialog that explains it. */
 export const CaptureSwitch = ({

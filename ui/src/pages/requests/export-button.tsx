@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { exportHistory } from '../../api/requests/history.ts';
+import { useAttempt } from '../../api/use-attempt.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
-import { useAttempt } from '../../state/use-attempt.ts';
 import { givenIn, type RequestFilter } from './request-filter.ts';
 
 /** Downloads what the filter finds on disk. */

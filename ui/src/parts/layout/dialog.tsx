@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
-import { useAttempt } from '../../state/use-attempt.ts';
+import { useAttempt } from '../../api/use-attempt.ts';
 import { Button, IconButton } from '../controls/button.tsx';
 import { classNames } from '../text/class-names.ts';
 import './dialog.css';

@@ -5,7 +5,7 @@ import { Notice } from '../../../parts/layout/notice.tsx';
 import { Panel } from '../../../parts/layout/panel.tsx';
 import { Lamp } from '../../../parts/text/badge.tsx';
 import type { Turn } from '../../../stream/conversation.ts';
-import { AnswerView } from '../answer-view.tsx';
+import { AnswerView } from './answer-view.tsx';
 import type { Run } from './run.ts';
 import { RunDetails } from './run-details.tsx';
 import { RunEvents } from './run-events.tsx';

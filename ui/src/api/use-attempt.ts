@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { wordError } from '../api/api-error.ts';
+import { wordError } from './api-error.ts';
 
 /** Something that takes a while and may fail, in words. */
 export const useAttempt = () => {

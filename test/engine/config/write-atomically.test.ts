@@ -2,8 +2,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { refuseWrite, writeAtomically } from '../../../../engine/config/files/write-atomically.ts';
-import { FaultError } from '../../../../engine/model/fault.ts';
+import { refuseWrite, writeAtomically } from '../../../engine/config/write-atomically.ts';
+import { FaultError } from '../../../engine/model/fault.ts';
 
 const withFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'junctor-write-'));

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { copied } from '../../../engine/model/schema.ts';
-import { AnyObject, maybe } from '../decode-request/schema-request.ts';
+import { copied } from '../../engine/model/schema.ts';
+import { AnyObject, maybe } from './decode-request/schema-request.ts';
 
 const Count = copied(Type.Number());
 const Name = copied(Type.String());

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { copied, lenientReader } from '../../../engine/model/schema.ts';
+import { copied, lenientReader } from '../../engine/model/schema.ts';
 
 /** A member that may be absent or null; null counts as absent. */
 const maybe = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 
 /** A member that may be absent or null: the vendor's SDKs send both. */
 const optional = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, fail } from '../../model/fault.ts';
+import { errorCode, fail } from '../model/fault.ts';
 
 /**
  * Writes a file atomically: readers, also after a crash, see either the old or the complete new content. Only the owner can

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import type { JsonObject } from '../../../engine/model/json/json.ts';
-import { copied } from '../../../engine/model/schema.ts';
-import { orNull } from '../decode-request/schema-request.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { copied } from '../../engine/model/schema.ts';
+import { orNull } from './decode-request/schema-request.ts';
 
 const Texts = orNull(Type.Array(Type.Object({ text: orNull(Type.String()) })));
 

@@ -1,4 +1,4 @@
-import { type Linked, LinkedSet } from '../ticker.ts';
+import { type Linked, LinkedSet } from './ticker.ts';
 
 /** The conversation up to one answer. */
 export interface Conversation extends Linked<Conversation> {

@@ -1,6 +1,6 @@
-import { Empty } from '../../parts/layout/empty.tsx';
-import { TurnParts } from '../../parts/text/turn-parts.tsx';
-import type { Run } from './runs/run.ts';
+import { Empty } from '../../../parts/layout/empty.tsx';
+import { TurnParts } from '../../../parts/text/turn-parts.tsx';
+import type { Run } from './run.ts';
 
 /** The response, rendered. */
 export const AnswerView = ({ run: { answer, phase } }: { readonly run: Run }) => {
