@@ -79,6 +79,7 @@ const furtherPages = [
   'docs/reasoning.md',
   'docs/responses.md',
   'docs/rules.md',
+  'docs/search.md',
   'docs/taught.md',
   'docs/telemetry.md',
   'docs/testing-stages.md',
