@@ -487,7 +487,7 @@ export const Explanation = Type.Object({
     }),
     {
       description:
-        'The rules of `Router.rules` that were looked at. Null: not known, since the tokens were not counted.',
+        'The rules of `Router.rules` that were looked at. Null: not known, since the tokens were not counted or a model was not asked.',
     },
   ),
   conditions: listOf(

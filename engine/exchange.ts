@@ -17,6 +17,7 @@ import type { RecordCutter } from './model/wire/sse.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
+import type { Decisions } from './routing/rules/decisions.ts';
 import type { Backpressure } from './runtime/backpressure.ts';
 import { MemoryBudget, MemoryClaim } from './runtime/memory-budget.ts';
 
@@ -54,12 +55,13 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
   readonly onInterrupted?: (handler: (fault: Fault) => void) => void;
 }
 
-/** A call that a stage makes for a request, beside the request's own: again, to another destination, or a question. */
+/** A call that is made for a request, beside its own: a stage's again, to another destination or a question, or a condition's question. */
 export interface StageCall {
-  /** The request that it is made for. */
-  readonly for: Routed;
+  /** The request that it is made for; absent: it isn't routed yet, as for a condition. */
+  readonly for?: Routed;
+  /** Who makes it: a stage, or `rule/NAME`. */
   readonly stage: string;
-  readonly kind: 'next' | 'ask';
+  readonly kind: 'next' | 'ask' | 'decide';
   readonly request: ModelRequest;
   /** The destination, `provider,model` or a pool; `undefined`: that of the request. */
   readonly to: string | undefined;
@@ -231,6 +233,8 @@ export interface Decoded extends Exchange {
   readonly request: ModelRequest;
   /** The positions of the transformers' entries whose conditions hold; absent: none has a condition. */
   readonly holding?: ReadonlySet<number> | undefined;
+  /** What models have decided about it; absent: no condition asks. */
+  readonly decisions?: Decisions | undefined;
 }
 
 /** After `route`: the destination and the plan for it are chosen. */

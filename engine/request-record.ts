@@ -31,7 +31,7 @@ import type { Gateway } from './routing/gateway.ts';
 interface RequestCause {
   readonly record: RequestRecord;
   readonly stage: string;
-  readonly kind: 'next' | 'ask';
+  readonly kind: 'next' | 'ask' | 'decide';
 }
 
 /** A model request as it begins. */

@@ -227,6 +227,7 @@ const show = (
     warnings: [
       ...warnings,
       ...(ready.unjudged === undefined ? [] : [ready.unjudged]),
+      ...(ready.decisions?.unasked() ?? []),
       ...leftOut(ready),
       ...failures.map((failure) => withCause(failure, gateway).message),
     ],

@@ -34,7 +34,7 @@ export const modelEndpoint = (
       const { trace, gateway: serving } = watch(record, admission);
       const seed = randomHex(12);
       const calls =
-        gateway.registry.custom.size > 0
+        gateway.registry.custom.size > 0 || gateway.decides
           ? new RequestCalls({ endpoint, gateway, incoming, record, preset, admission, trace })
           : undefined;
       const exchange = new Exchange({

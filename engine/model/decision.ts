@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, parseJson, writeJson } from './json/json
 import type { DecisionQuestion, ModelRequest } from './request.ts';
 
 /** The usual answers: a question that asks whether something is so. */
-export const yesOrNo: readonly string[] = ['yes', 'no'];
+export const usualAnswer = 'yes';
+export const yesOrNo: readonly string[] = [usualAnswer, 'no'];
 
 /** The most tokens of an answer: models that think all the same need some. */
 const maxTokens = 1_024;
@@ -23,7 +24,7 @@ export const questionFault = ({ question, answers, about }: DecisionQuestion): s
 };
 
 /** What is wrong with the answers of a question. */
-const answersFault = (answers: readonly unknown[]): string | undefined => {
+export const answersFault = (answers: readonly unknown[]): string | undefined => {
   const texts = answers.filter(isAnswer);
   if (texts.length < answers.length || texts.length < 2 || texts.length > maxAnswers)
     return `must be 2 to ${maxAnswers} texts of 1 to ${maxAnswer} characters`;

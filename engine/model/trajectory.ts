@@ -77,3 +77,16 @@ const isOwnTurn = (parts: readonly Part[]): boolean =>
 
 const callKey = ({ name, input }: ToolCallPart, restore: (text: string) => string): string =>
   `${name} ${restore(inputText(input))}`;
+
+/** What the user last said: the texts of the last turn that is the user's own; empty if there is none. */
+export const lastOwnText = (
+  { turns }: Pick<ModelRequest, 'turns'>,
+  { restore = (text) => text }: TrajectoryOptions = {},
+): string => {
+  const texts = ({ parts }: ModelRequest['turns'][number]): readonly string[] =>
+    parts.flatMap((part) => (part.type === 'text' ? [restore(part.text)] : []));
+  const last = turns.findLast((turn) => turn.role === 'user' && isOwnTurn(turn.parts) && turn.parts.some(isText));
+  return last ? texts(last).join('\n').trim() : '';
+};
+
+const isText = (part: Part): boolean => part.type === 'text' && part.text.trim() !== '';

@@ -12,12 +12,13 @@ import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { askedName } from '../routing/model-names.ts';
 import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
-import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
+import { agentHint } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import { positionsThatHold, type StageConditions } from '../routing/rules/stage-conditions.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
 import { refuseLoop } from './hops.ts';
+import { judge } from './judge.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
@@ -31,20 +32,19 @@ export const route = (gateway: Gateway): SequenceStep<Decoded, Routed> => {
   return (decoded) => (decoded.holding ? choose(decoded) : judgeConditions(gateway, conditions, decoded, choose));
 };
 
-/** Finds out which stages' conditions hold, once for all attempts. Counts the tokens if that depends on the count. */
+/** Finds out which stages' conditions hold, once for all attempts. Counts the tokens, and asks models, if that depends on it. */
 const judgeConditions = (
-  { config, tokens }: Gateway,
+  gateway: Gateway,
   conditions: StageConditions,
   decoded: Decoded,
   then: SequenceStep<Decoded, Routed>,
 ): Routed | Observable<Routed> => {
-  nameReferred(decoded, config);
-  const holding = positionsThatHold(conditions, factsOf(decoded, tokens));
-  if (holding) return then(fill(decoded, { holding }));
-  return from(tokens.count(decoded.request, decoded.outline)).pipe(
-    sequence((size) =>
-      then(fill(decoded, { holding: positionsThatHold(conditions, factsOf(decoded, tokens, size)) ?? noneHold })),
-    ),
+  nameReferred(decoded, gateway.config);
+  return judge(
+    gateway,
+    decoded,
+    (facts) => positionsThatHold(conditions, facts),
+    (holding = noneHold) => then(fill(decoded, { holding })),
   );
 };
 
@@ -77,11 +77,12 @@ const routeByModule = (gateway: Gateway, router: LoadedRouter, decoded: Decoded)
 
 /** Applies the user's own rules first. */
 const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<Routed> => {
-  const { config, tokens, rules = [] } = gateway;
-  const own = matchRules(rules, factsOf(decoded, tokens), config);
-  if (own) return routeBySize(gateway, decoded, own);
-  return from(tokens.count(decoded.request, decoded.outline)).pipe(
-    sequence((size) => routeTo(gateway, decoded, size, matchRules(rules, factsOf(decoded, tokens, size), config))),
+  const { config, rules = [] } = gateway;
+  return judge(
+    gateway,
+    decoded,
+    (facts) => matchRules(rules, facts, config),
+    (own, size) => (size ? routeTo(gateway, decoded, size, own) : routeBySize(gateway, decoded, own)),
   );
 };
 

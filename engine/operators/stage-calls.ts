@@ -18,24 +18,24 @@ export const routeStageCall = (gateway: Gateway): ((own: OwnCall) => Routed | Ob
   const routeTo = route(gateway);
   return ({ call, exchange }) => {
     const { request, to, kind, stage } = call;
-    const { resolution, clientBody, holding } = call.for;
+    const { resolution, clientBody, holding } = call.for ?? {};
     const asked = to === undefined ? request : { ...request, model: to };
     const decoded: Decoded = fill(exchange, {
       outline: undefined,
       text: '',
-      clientBody: kind === 'ask' ? {} : clientBody,
+      clientBody: kind === 'next' ? (clientBody ?? {}) : {},
       request: asked,
       // The same request again, wherever it goes; a question is another one.
       ...(kind === 'next' && { holding }),
     });
     const { progress, observer } = decoded;
-    progress.requestedModel = to ?? `${resolution.provider.name},${resolution.model}`;
+    progress.requestedModel = to ?? (resolution ? `${resolution.provider.name},${resolution.model}` : '');
     progress.streaming = request.stream;
     observer.decoded(decoded);
-    if (to === undefined) {
+    if (to === undefined && resolution) {
       return routeAs({ ...resolution, request: asked, reason: `transformer ${stage} calls again` }, decoded, gateway);
     }
-    if (!namesDestination(asked, gateway.config)) fail('no-route', `${quoted(to)} names no destination.`);
+    if (!namesDestination(asked, gateway.config)) fail('no-route', `${quoted(to ?? '')} names no destination.`);
     return routeTo(decoded);
   };
 };

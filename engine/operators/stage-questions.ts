@@ -21,7 +21,7 @@ interface Asker {
 }
 
 /** Calls that a stage's call may be made within. */
-const maxDepth = 2;
+export const maxCallDepth = 2;
 
 /** How long a result is kept if the stage doesn't say, in milliseconds. */
 const usualKeepMs = 600_000;
@@ -88,7 +88,7 @@ const questionEvents = (
   const asked = defer(() =>
     stageCall(routed, stage, { kind: 'ask', request: questionOf(request, place, stage.name), to }, place),
   ).pipe(
-    within(limitMs, () => stageFailure(stage.name, place, `got no whole answer within ${limitMs} ms`)),
+    wholeWithin(limitMs, () => stageFailure(stage.name, place, `got no whole answer within ${limitMs} ms`)),
     catchError((error: unknown) => throwError(() => failedQuestion(stage.name, place, error))),
   );
   const answered = key === undefined ? asked : keptAnswer(asker, `${to}\0${key}`, keepMs, asked);
@@ -172,7 +172,7 @@ export const stageCall = (
     refuse(`has no leave: ${about.entry ?? 'its entry'} in the configuration must name ${quoted(call.to)} in "ask"`);
   }
   if (!calls) return refuse('is possible only while a client is served');
-  if (calls.depth >= maxDepth) refuse(`is too deep: it would be within ${maxDepth} other calls of stages`);
+  if (calls.depth >= maxCallDepth) refuse(`is too deep: it would be within ${maxCallDepth} other calls of stages`);
   takeCall(routed, name, place);
   return calls.run({ ...call, for: routed, stage: name, after: position });
 };
@@ -201,7 +201,7 @@ const failedQuestion = (name: string, place: string, error: unknown): FaultError
 const withoutStop = ({ message }: Fault): string => message.replace(/\.$/, '');
 
 /** Fails with `late` if the source isn't complete after so long, in milliseconds. */
-const within =
+export const wholeWithin =
   (ms: number, late: () => Error) =>
   (source: Answer): Answer =>
     new Observable((subscriber) => {

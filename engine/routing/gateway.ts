@@ -28,6 +28,7 @@ import { applies, compilePlan, formatOf, type Plan, type PlanKey } from './plan/
 import { compilePools, type Pools } from './pools.ts';
 import type { SharedSignatureCache } from './reasoning/shared-signatures.ts';
 import type { SignatureCache } from './reasoning/signature-cache.ts';
+import { asksModels } from './rules/condition.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
 import { compileStageConditions, type StageConditions } from './rules/stage-conditions.ts';
 import { type LongContext, longContextFor } from './scenarios.ts';
@@ -46,6 +47,8 @@ export interface Gateway extends Services {
   readonly rules: CompiledRules | undefined;
   /** The conditions of transformers; `undefined`: there are none. */
   readonly conditions: StageConditions | undefined;
+  /** Whether one of them may ask a model. */
+  readonly decides: boolean;
   readonly formatOf: (destination: Destination) => FormatChoice;
   /** What is known of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
@@ -122,6 +125,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   };
   const conditions = compileStageConditions(config, (entry) => conditionOf(entry, registry));
   const usual = usualDestination(config);
+  const rules = compileRules(config);
   const hasDefault = config.router.default !== undefined && usual?.pool === undefined;
   return {
     ...services,
@@ -129,8 +133,9 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     registry,
     access: compileAccess(config.clients),
     planFor,
-    rules: compileRules(config),
+    rules,
     conditions,
+    decides: [...(rules ?? []), ...(conditions ?? [])].some(({ condition }) => asksModels(condition)),
     formatOf: choose,
     modelFacts,
     defaultDestination: hasDefault ? usual : undefined,

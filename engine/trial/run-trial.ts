@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { Observable, type Subscription } from 'rxjs';
+import { EMPTY, Observable, type Subscription } from 'rxjs';
 import { clientProtocols } from '../../protocols/index.ts';
 import { noteRoute } from '../config/custom/answers.ts';
 import type { StageMemory } from '../config/custom/around.ts';
@@ -154,7 +154,10 @@ class TrialRun {
         left: { count: maxCalls },
         session: () => client.session,
         spent: () => spent,
-        run: ({ kind, request, to, for: { context } }) => {
+        run: ({ kind, request, to, for: asker }) => {
+          // Conditions are no part of a trial.
+          if (kind === 'decide' || !asker) return EMPTY;
+          const { context } = asker;
           const place = kind === 'ask' ? `ask("${to}")` : to === undefined ? 'a further call' : `next to "${to}"`;
           const given = to === undefined ? answer : (ask[to.trim()] ?? '');
           return this.#answer({ place, kind, to, request }, given, context);

@@ -63,6 +63,7 @@ const furtherPages = [
   'docs/clients.md',
   'docs/comparison.md',
   'docs/credentials.md',
+  'docs/decides.md',
   'docs/fleet.md',
   'docs/gallery.md',
   'docs/history.md',

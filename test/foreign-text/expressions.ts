@@ -145,7 +145,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\?.*$/s),
   ],
   'engine/endpoints/explain.ts': [foreign(/\.$/)],
-  'engine/config/sections/router.ts': [foreign(/\W/)],
+  'engine/config/sections/check-destination.ts': [foreign(/\W/)],
   'engine/config/read.ts': [foreign(/^~(?=[/\\]|$)/)],
   'engine/config/custom/load-module.ts': [
     foreign(/(?<=[\s(])((?:file:)?\/[^\s?()]*)(\?junctor-load=\d+)?:(\d{1,9}):(\d{1,9})/g),

@@ -192,7 +192,7 @@ const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): read
 const conditionLine = ({ name, entry, holds, because }: Explanation['conditions'][number]): string =>
   `stage         ${name} (${entry}) ${holds ? 'runs' : "is left out: its condition doesn't hold"}${because === '' ? '' : `: ${because}`}`;
 
-const yesOrNo = (holds: boolean | null): string => (holds === null ? 'needs a count' : holds ? 'yes' : 'no');
+const yesOrNo = (holds: boolean | null): string => (holds === null ? 'not known' : holds ? 'yes' : 'no');
 
 type Member = NonNullable<Explanation['pool']>['members'][number];
 

@@ -1,3 +1,4 @@
+import { answersFault, usualAnswer, yesOrNo } from '../../model/decision.ts';
 import { memberPath } from '../../model/schema.ts';
 import { isSecretParameter } from '../../observe/log/mask-text.ts';
 import { closeNames, type Diagnostics, unknownMembers } from '../diagnostics.ts';
@@ -22,22 +23,30 @@ const sizeOf = (when: When): number =>
 
 const members = [...Object.keys(factFields), ...joins];
 
+/** Checks a destination, not blank, at a path. */
+type CheckDestination = (path: string, text: string) => unknown;
+
 /**
  * Checks what the schema of a condition can't express. Returns whether it may hold, and warns if it never does; `undefined`: it is too
- * large to look at.
+ * large to look at. Without `destination`, it may not ask: only the configuration gives leave to that.
  */
-export const checkCondition = (when: When, at: string, findings: Diagnostics): boolean | undefined => {
+export const checkCondition = (
+  when: When,
+  at: string,
+  findings: Diagnostics,
+  destination?: CheckDestination,
+): boolean | undefined => {
   if (sizeOf(when) > maxConditions) {
     findings.fault(at, `has more than ${maxConditions} facts and joins`);
     return undefined;
   }
-  checkMembers(when, at, findings);
+  checkMembers(when, at, findings, destination);
   const never = neverHolds(when);
   if (never !== undefined) findings.warn(at, `never holds: ${never}`);
   return never === undefined;
 };
 
-const checkMembers = (when: When, at: string, findings: Diagnostics): void => {
+const checkMembers = (when: When, at: string, findings: Diagnostics, destination?: CheckDestination): void => {
   refuseUnknown(when, members, at, findings);
   for (const name of globFacts) {
     const globs = when[name];
@@ -65,10 +74,11 @@ const checkMembers = (when: When, at: string, findings: Diagnostics): void => {
     const list = when[name];
     if (list?.length === 0) findings.fault(`${at}.${name}`, 'must not be empty');
     for (const [index, inner] of (list ?? []).entries()) {
-      checkMembers(inner, memberPath(`${at}.${name}`, index), findings);
+      checkMembers(inner, memberPath(`${at}.${name}`, index), findings, destination);
     }
   }
-  if (when.not) checkMembers(when.not, `${at}.not`, findings);
+  if (when.decides) checkDecides(when.decides, `${at}.decides`, findings, destination);
+  if (when.not) checkMembers(when.not, `${at}.not`, findings, destination);
 };
 
 /** The facts whose values are globs. */
@@ -114,6 +124,25 @@ const warnOfUnknownClass = (value: string | readonly string[], at: string, findi
     if (close !== undefined && close !== name.toLowerCase()) {
       findings.warn(at, `names the unknown class ${JSON.stringify(name)}; did you mean ${close}?`);
     }
+  }
+};
+
+const checkDecides = (
+  { ask, question, answers, answer, atLeast: _, limitMs: __, otherwise: ___, ...rest }: NonNullable<When['decides']>,
+  at: string,
+  findings: Diagnostics,
+  destination: CheckDestination | undefined,
+): void => {
+  for (const name of Object.keys(rest)) findings.fault(memberPath(at, name), 'is unknown');
+  if (!destination) findings.fault(at, "belongs in the configuration: a module's own condition can't ask");
+  else if (ask.trim() === '') findings.fault(`${at}.ask`, 'must not be blank');
+  else destination(`${at}.ask`, ask);
+  if (question.trim() === '') findings.fault(`${at}.question`, 'must not be blank');
+  const fault = answers && answersFault(answers);
+  if (fault !== undefined) findings.fault(`${at}.answers`, fault);
+  const chosen = answers ?? yesOrNo;
+  if (answer === undefined ? !chosen.includes(usualAnswer) : !chosen.includes(answer)) {
+    findings.fault(`${at}.answer`, `must be one of ${chosen.map((one) => JSON.stringify(one)).join(', ')}`);
   }
 };
 

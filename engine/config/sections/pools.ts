@@ -5,9 +5,9 @@ import type { Diagnostics } from '../diagnostics.ts';
 import type { UnsetReference } from '../env.ts';
 import { globMatcher } from '../glob.ts';
 import { PoolFile, type PoolMemberFile } from '../schema.ts';
+import { checkDestination, type DestinationList } from './check-destination.ts';
 import { findDestination } from './destination.ts';
 import type { ProviderList } from './providers.ts';
-import { checkDestination, type DestinationList } from './router.ts';
 
 const file = reader(PoolFile, { compiled: false });
 

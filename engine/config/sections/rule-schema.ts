@@ -91,6 +91,55 @@ export const factFields = {
   ),
   agentType: oneOrMore('Globs for what an agent says its sub-agent is, such as `Explore`.', 'Explore'),
   compaction: oneOrMore('Globs for why an agent summarizes its conversation: `auto`, `manual`, `reactive`.', '*'),
+  decides: Type.Optional(
+    Type.Object(
+      {
+        ask: Type.String({
+          description: 'The model that is asked, chat or decision model: `provider,model`, or a pool.',
+          examples: ['local,small-model'],
+        }),
+        question: Type.String({
+          description: "The question about the user's last text.",
+          minLength: 1,
+          maxLength: 2_000,
+          examples: ['Is this a hard task?'],
+        }),
+        answers: Type.Optional(
+          Type.Array(Type.String(), {
+            description: 'The answers among which it chooses; absent: `yes` and `no`.',
+            examples: [['code', 'prose', 'other']],
+          }),
+        ),
+        answer: Type.Optional(
+          Type.String({ description: 'The answer that must be given; absent: `yes`.', examples: ['code'] }),
+        ),
+        atLeast: Type.Optional(
+          Type.Number({
+            description:
+              "Its least probability, from 0 to 1, in place of being the model's choice. Where the provider reports none, there is no answer.",
+            minimum: 0,
+            maximum: 1,
+            examples: [0.8],
+          }),
+        ),
+        limitMs: Type.Optional(
+          Type.Integer({
+            description: 'The longest time until the answer, in milliseconds. Default: 1,000.',
+            minimum: 1,
+            maximum: 60_000,
+            examples: [500],
+          }),
+        ),
+        otherwise: Type.Optional(
+          Type.Boolean({ description: 'Whether it holds without an answer. Default: no.', examples: [true] }),
+        ),
+      },
+      {
+        description: 'A model gives this answer to a question.',
+        examples: [{ ask: 'local,small-model', question: 'Is this a hard task?', atLeast: 0.8 }],
+      },
+    ),
+  ),
 };
 
 /** What agents say their requests are. Source: Claude Code's documentation, "LLM gateway", request class. */

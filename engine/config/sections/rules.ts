@@ -30,7 +30,7 @@ export const readRules = (
     const same = names.get(name.toLowerCase());
     if (same !== undefined) findings.fault(`${at}.name`, `is the name of ${same} too`);
     names.set(name.toLowerCase(), at);
-    const holds = checkCondition(when, `${at}.when`, findings);
+    const holds = checkCondition(when, `${at}.when`, findings, destination);
     if (holds === undefined) return [];
     const before = holds ? earlier.find((one) => shadows(one.when, when)) : undefined;
     if (before) {

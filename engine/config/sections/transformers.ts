@@ -5,6 +5,7 @@ import type { TransformerEntry } from '../config.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { ProviderFile, StageUse, TransformerFile } from '../schema.ts';
 import { checkCondition } from './check-condition.ts';
+import { checkDestination, type DestinationList } from './check-destination.ts';
 import { findProvider } from './destination.ts';
 import type { ProviderList } from './providers.ts';
 
@@ -28,7 +29,7 @@ export interface SourceItem<T> {
 export const readTransformers = (
   source: readonly SourceItem<string | TransformerFile>[],
   writtenProviders: readonly SourceItem<ProviderFile>[],
-  list: ProviderList,
+  list: DestinationList,
   findings: Diagnostics,
 ): readonly TransformerEntry[] => {
   const listed = source.flatMap(({ at, row }) => readEntry(row, at, list, findings));
@@ -42,7 +43,7 @@ export const readTransformers = (
 const readEntry = (
   entry: string | TransformerFile,
   at: string,
-  list: ProviderList,
+  list: DestinationList,
   findings: Diagnostics,
 ): readonly Row[] => {
   const file: TransformerFile = typeof entry === 'string' ? { name: entry } : entry;
@@ -66,7 +67,7 @@ const readEntry = (
       ...(only && { provider: providerName(only, memberPath(at, 'provider'), list, findings) }),
       ...(models && { models }),
       ...(module !== '' && { path: module }),
-      ...readTerms(file, at, findings),
+      ...readTerms(file, at, list, findings),
     },
   ];
 };
@@ -74,12 +75,20 @@ const readEntry = (
 /** On what terms a stage runs: what an entry says of it besides its place and its options. */
 type Terms = Pick<TransformerEntry, 'ask' | 'timeoutMs' | 'onError' | 'when'>;
 
-const readTerms = ({ ask, timeoutMs, onError, when }: TransformerFile, at: string, findings: Diagnostics): Terms => ({
-  ...(ask && { ask: ask.map((to) => to.trim()) }),
-  ...(timeoutMs !== undefined && { timeoutMs }),
-  ...(onError && { onError }),
-  ...(when && checkCondition(when, memberPath(at, 'when'), findings) !== undefined && { when }),
-});
+const readTerms = (
+  { ask, timeoutMs, onError, when }: TransformerFile,
+  at: string,
+  list: DestinationList,
+  findings: Diagnostics,
+): Terms => {
+  const destination = (path: string, text: string): void => checkDestination(path, text, list, findings);
+  return {
+    ...(ask && { ask: ask.map((to) => to.trim()) }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(onError && { onError }),
+    ...(when && checkCondition(when, memberPath(at, 'when'), findings, destination) !== undefined && { when }),
+  };
+};
 
 const providerName = (
   name: string,

@@ -94,10 +94,10 @@ export const RequestSummary = Type.Object({
     Type.Object(
       {
         id: Type.String({ description: 'Of the request that it was made for.' }),
-        stage: Type.String({ description: 'The transformer that made it.' }),
-        kind: Type.Enum(['next', 'ask']),
+        stage: Type.String({ description: 'The transformer that made it, or `rule/NAME` of the rule that asks.' }),
+        kind: Type.Enum(['next', 'ask', 'decide']),
       },
-      { description: 'Present if a transformer made it: no client has sent it.' },
+      { description: 'Present if a transformer or a condition made it: no client has sent it.' },
     ),
   ),
   captured: Type.Boolean(),

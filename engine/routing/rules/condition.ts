@@ -4,9 +4,10 @@ import { quoted } from '../../model/fault.ts';
 import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, isWebSearch, nameOf, wantsVerdicts } from '../scenarios.ts';
+import { type Decides, decidedText, decidesOf, decidesText } from './decisions.ts';
 import { agentHint, type RequestFacts, trajectoryOf } from './request-facts.ts';
 
-/** Whether something holds; `undefined`: it depends on the token count. */
+/** Whether something holds; `undefined`: it depends on the token count, or on a model that isn't asked yet. */
 type Verdict = boolean | undefined;
 
 /** A compiled condition. */
@@ -19,6 +20,8 @@ interface Fact {
   /** What it requires, for users; holds no text of a request. */
   readonly says: string;
   readonly test: (facts: RequestFacts) => Verdict;
+  /** What it asks a model. */
+  readonly decides?: Decides;
 }
 
 interface Joined {
@@ -31,7 +34,7 @@ interface Negated {
   readonly of: Condition;
 }
 
-/** Whether a condition holds; `undefined` if it depends on the token count. */
+/** Whether a condition holds; `undefined` if it depends on the token count, or on a model that isn't asked yet. */
 export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
   switch (condition.type) {
     case 'fact':
@@ -60,7 +63,7 @@ export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
 export const explainCondition = (condition: Condition, facts: RequestFacts): string => {
   switch (condition.type) {
     case 'fact':
-      return condition.says;
+      return explainFact(condition, facts);
     case 'not':
       return `not (${statement(condition.of)})`;
     case 'any':
@@ -73,6 +76,17 @@ export const explainCondition = (condition: Condition, facts: RequestFacts): str
     default:
       return condition satisfies never;
   }
+};
+
+const explainFact = ({ says, decides }: Fact, { decisions }: RequestFacts): string => {
+  const decided = decides && decisions?.known(decides);
+  return decided ? decidedText(decides, decided) : says;
+};
+
+/** Whether a fact holds, as a dry run knows it: null if it depends on a count or on a model that wasn't asked. */
+export const shownVerdict = ({ test, decides }: Fact, facts: RequestFacts): boolean | null => {
+  const decided = decides && facts.decisions?.known(decides);
+  return decided?.type === 'none' && !decided.isAsked ? null : (test(facts) ?? null);
 };
 
 /** What a condition requires, for users. */
@@ -105,35 +119,39 @@ export const factsIn = (condition: Condition): readonly Fact[] => {
   }
 };
 
-/** Compiles a condition, which the configuration's checks have passed. */
-export const compileCondition = (when: When, at = ''): Condition => {
+/** Whether a condition may ask a model. */
+export const asksModels = (condition: Condition): boolean =>
+  factsIn(condition).some(({ decides }) => decides !== undefined);
+
+/** Compiles a condition, which the configuration's checks have passed. `owner`: whose it is, for what it asks. */
+export const compileCondition = (when: When, at = '', owner = ''): Condition => {
   const path = (name: string): string => memberPath(at, name);
   const { all, any, not } = when;
   const joined = (name: 'all' | 'any', list: readonly When[]): Condition => ({
     type: name,
-    of: list.map((one, index) => compileCondition(one, memberPath(path(name), index))),
+    of: list.map((one, index) => compileCondition(one, memberPath(path(name), index), owner)),
   });
   const parts: readonly Condition[] = [
-    ...factNames.flatMap((name) => compileFact(name, when, path(name))),
+    ...factNames.flatMap((name) => compileFact(name, when, path(name), owner)),
     ...(all ? [joined('all', all)] : []),
     ...(any ? [joined('any', any)] : []),
-    ...(not ? [{ type: 'not', of: compileCondition(not, path('not')) } as const] : []),
+    ...(not ? [{ type: 'not', of: compileCondition(not, path('not'), owner) } as const] : []),
   ];
   const [only] = parts;
   return only && parts.length === 1 ? only : { type: 'all', of: parts };
 };
 
 type FactName = Exclude<keyof When, 'all' | 'any' | 'not'>;
-type Part = Pick<Fact, 'says' | 'test'> & { readonly member?: string };
+type Part = Pick<Fact, 'says' | 'test' | 'decides'> & { readonly member?: string };
 
-const compileFact = (name: FactName, when: When, at: string): readonly Fact[] =>
-  compilers[name](when).map(({ member, ...part }) => ({
+const compileFact = (name: FactName, when: When, at: string, owner: string): readonly Fact[] =>
+  compilers[name](when, owner).map(({ member, ...part }) => ({
     type: 'fact',
     at: member === undefined ? at : memberPath(at, member),
     ...part,
   }));
 
-type FactCompiler = (when: When) => readonly Part[];
+type FactCompiler = (when: When, owner: string) => readonly Part[];
 
 /** A fact whose value is one or more globs, compared with one or more texts of a request. */
 const byGlobs =
@@ -298,6 +316,11 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
   requestClass: byGlobs('requestClass', 'request class', (facts) => agentHint(facts.client, facts, 'requestClass')),
   agentType: byGlobs('agentType', 'agent type', (facts) => agentHint(facts.client, facts, 'agentType')),
   compaction: byGlobs('compaction', 'compaction', (facts) => agentHint(facts.client, facts, 'compaction')),
+  decides({ decides: given }, owner) {
+    if (given === undefined) return [];
+    const decides = decidesOf(given, owner);
+    return [{ says: decidesText(decides), decides, test: ({ decisions }) => decisions?.verdict(decides) }];
+  },
 };
 
 const factNames = Object.keys(compilers).filter((name): name is FactName => name in compilers);

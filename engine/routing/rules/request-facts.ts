@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../model/request.ts';
 import { type Trajectory, trajectories, trajectory } from '../../model/trajectory.ts';
 import { memoize } from '../../runtime/memoize.ts';
 import type { PromptSize, PromptTokens } from '../tokens/prompt-tokens.ts';
+import type { Decisions } from './decisions.ts';
 
 /** What the conditions of rules look at. */
 export interface RequestFacts {
@@ -21,6 +22,8 @@ export interface RequestFacts {
   readonly trajectory?: Trajectory;
   /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: it depends on the exact count. */
   readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
+  /** What models have decided about it; absent: no condition asks. */
+  readonly decisions?: Decisions | undefined;
 }
 
 /** A decoded request. With an outline, `request` is that of the outline. */
@@ -30,11 +33,12 @@ interface DecodedRequest extends Pick<RequestFacts, 'client' | 'request'> {
   readonly startedAtMs: number;
   readonly body: Uint8Array;
   readonly outline: Outline | undefined;
+  readonly decisions?: Decisions | undefined;
 }
 
 /** The facts of a decoded request. With `counted`, its tokens have been counted. */
 export const factsOf = (
-  { client, incoming, preset, request, startedAtMs, body, outline }: DecodedRequest,
+  { client, incoming, preset, request, startedAtMs, body, outline, decisions }: DecodedRequest,
   tokens: PromptTokens,
   counted?: PromptSize,
 ): RequestFacts => ({
@@ -44,8 +48,12 @@ export const factsOf = (
   request,
   atMs: startedAtMs,
   restore: outline?.restore,
-  sizeRelativeTo: (threshold) =>
-    counted ?? tokens.sizeRelativeTo(request, threshold, body.length || bytesOf(request), outline),
+  sizeRelativeTo(threshold) {
+    const size = counted ?? tokens.sizeRelativeTo(request, threshold, body.length || bytesOf(request), outline);
+    if (!size && decisions) decisions.needsCount = true;
+    return size;
+  },
+  decisions,
 });
 
 /** The length of a stage's question, which has no body. */

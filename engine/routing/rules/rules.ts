@@ -1,7 +1,7 @@
 import type { Config, RouteRule } from '../../config/config.ts';
 import { ruleRoute } from '../../config/sections/clients.ts';
 import { type Destination, findDestination, type KnownDestinations } from '../../config/sections/destination.ts';
-import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
+import { type Condition, compileCondition, explainCondition, factsIn, holds, shownVerdict } from './condition.ts';
 import { type RequestFacts, trajectoriesOf } from './request-facts.ts';
 
 /** The user's rules, compiled once per configuration. */
@@ -14,7 +14,7 @@ interface CompiledRule {
 
 /** Compiles the rules of a configuration; `undefined` if there are none. */
 export const compileRules = ({ router }: Pick<Config, 'router'>): CompiledRules | undefined =>
-  router.rules?.map((rule) => ({ rule, condition: compileCondition(rule.when) }));
+  router.rules?.map((rule) => ({ rule, condition: compileCondition(rule.when, '', `${ruleRoute}${rule.name}`) }));
 
 /** The destination that a rule or the module of the user's own gives a request. */
 export interface OwnRoute extends Destination {
@@ -33,7 +33,7 @@ export interface RuleResult {
 
 /**
  * Finds the first rule that matches. A rule whose destination can't be resolved is skipped with a warning. `undefined` if the tokens must
- * be counted first.
+ * be counted, or a model be asked first.
  */
 export const matchRules = (
   rules: CompiledRules,
@@ -71,7 +71,7 @@ const stepOf = ({ rule, condition }: CompiledRule, facts: RequestFacts): Request
   return facts;
 };
 
-/** One rule in a dry run: whether it matches, and which of its facts hold; null: it depends on the token count. */
+/** One rule in a dry run: whether it matches, and which of its facts hold; null: it depends on the token count, or on a model that wasn't asked. */
 type ExplainedRule = {
   readonly name: string;
   readonly matches: boolean | null;
@@ -87,7 +87,7 @@ export const explainRules = (rules: CompiledRules, facts: RequestFacts): readonl
     rows.push({
       name: rule.name,
       matches: matches ?? null,
-      facts: factsIn(condition).map(({ at, says, test }) => ({ at, says, holds: test(step) ?? null })),
+      facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.says, holds: shownVerdict(fact, step) })),
     });
     if (matches) break;
   }

@@ -1,6 +1,14 @@
 import type { Config, TransformerEntry } from '../../config/config.ts';
 import type { When } from '../../config/sections/rule-schema.ts';
-import { type Condition, compileCondition, explainCondition, factsIn, holds, statement } from './condition.ts';
+import {
+  type Condition,
+  compileCondition,
+  explainCondition,
+  factsIn,
+  holds,
+  shownVerdict,
+  statement,
+} from './condition.ts';
 import type { RequestFacts } from './request-facts.ts';
 
 /** The conditions of the transformers' entries, compiled once per configuration. */
@@ -20,12 +28,12 @@ export const compileStageConditions = (
 ): StageConditions | undefined => {
   const conditions = transformers.flatMap((entry, position) => {
     const when = whenOf(entry);
-    return when ? [{ entry, position, condition: compileCondition(when) }] : [];
+    return when ? [{ entry, position, condition: compileCondition(when, '', entry.name) }] : [];
   });
   return conditions.length > 0 ? conditions : undefined;
 };
 
-/** The positions of the entries whose conditions hold for a request; `undefined` if its tokens must be counted first. */
+/** The positions of the entries whose conditions hold for a request; `undefined` if its tokens must be counted, or a model be asked first. */
 export const positionsThatHold = (
   conditions: StageConditions,
   facts: RequestFacts,
@@ -62,7 +70,7 @@ export const explainStageCondition = (
     entry: entry.at,
     holds: isHeld,
     because: explainCondition(isHeld ? condition : { type: 'not', of: failedPart(condition, facts) }, facts),
-    facts: factsIn(condition).map(({ at, says, test }) => ({ at, says, holds: test(facts) ?? null })),
+    facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.says, holds: shownVerdict(fact, facts) })),
   };
 };
 

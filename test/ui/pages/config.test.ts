@@ -244,9 +244,10 @@ test('each fact and join of a condition has a field in the form of rules', (t) =
   t.deepEqual([...facts, ...joins].map(({ name }) => name).sort(), [...Object.keys(factFields), ...engineJoins].sort());
 });
 
-test('renaming a provider changes the destinations of rules, and no text of a condition', (t) => {
-  const rule = { name: 'r', when: { system: 'first, look' }, to: ['first,m', 'other,m'] };
+test('renaming a provider changes the destinations of rules, and of a condition only what it asks', (t) => {
+  const when = (ask: string) => ({ system: 'first, look', any: [{ decides: { ask, question: 'first,m?' } }] });
+  const rule = { name: 'r', when: when('first,m'), to: ['first,m', 'other,m'] };
   t.deepEqual(renameProvider({ Router: { rules: [rule] } }, 'first', 'best').Router?.rules, [
-    { ...rule, to: ['best,m', 'other,m'] },
+    { ...rule, when: when('best,m'), to: ['best,m', 'other,m'] },
   ]);
 });

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { withMember } from './fields/field-path.ts';
 
 /** How a fact of a condition is edited. */
-type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'share' | 'client' | 'headers' | 'time';
+type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'share' | 'client' | 'headers' | 'time' | 'decides';
 
 /** A fact of a request that the condition of a rule may name. */
 export interface Fact {
@@ -42,6 +42,7 @@ export const facts: readonly Fact[] = [
   },
   { name: 'agentType', title: 'Agent type', kind: 'globs', hint: 'Such as Explore or Plan.' },
   { name: 'compaction', title: 'Agent’s compaction', kind: 'globs', hint: 'auto, manual or reactive; * for any.' },
+  { name: 'decides', title: 'A model’s decision', kind: 'decides' },
 ];
 
 /** What joins conditions. */
@@ -60,6 +61,7 @@ const firstValues: Readonly<Record<FactKind, Json>> = {
   client: 'messages',
   headers: { '': true },
   time: { from: '22:00', to: '06:00' },
+  decides: { ask: '', question: '' },
 };
 
 /** A condition with one more member, which is empty. */
@@ -75,6 +77,30 @@ export const textsToValue = (texts: readonly string[]): Json => (texts.length ==
 /** The texts of a value: one or more. */
 export const valueToTexts = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : [];
+
+/** A condition with other destinations in what it asks models. */
+export const withAsked = (when: Json, moved: (destination: string) => string): Json => {
+  if (Array.isArray(when)) return when.map((one: Json) => withAsked(one, moved));
+  if (!isJsonObject(when)) return when;
+  return Object.fromEntries(
+    Object.entries(when).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      if (joins.some((join) => join.name === name)) return [[name, withAsked(value, moved)]];
+      if (name !== 'decides' || !isJsonObject(value) || typeof value.ask !== 'string') return [[name, value]];
+      return [[name, { ...value, ask: moved(value.ask) }]];
+    }),
+  );
+};
+
+/** The destinations that a condition asks. */
+export const askedBy = (when: Json): readonly string[] => {
+  const asked: string[] = [];
+  withAsked(when, (destination) => {
+    asked.push(destination);
+    return destination;
+  });
+  return asked;
+};
 
 /** The rules of the user's own. */
 export const ownRulesOf = ({ Router = {} }: ConfigFile): readonly JsonObject[] =>

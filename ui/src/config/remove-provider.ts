@@ -1,5 +1,5 @@
 import type { ConfigFile } from '../api/config/config-file.ts';
-import { ownRulesOf, textsToValue, valueToTexts, withOwnRules } from './conditions.ts';
+import { askedBy, ownRulesOf, textsToValue, valueToTexts, withAsked, withOwnRules } from './conditions.ts';
 import { fallbacksOf, routeOf, rules, withFallbacks, withRoute } from './rules.ts';
 
 /** What uses a provider, in words; empty: nothing does. */
@@ -8,7 +8,9 @@ export const usesOf = (config: ConfigFile, provider: string): readonly string[] 
   return [
     ...rules.filter((rule) => isOf(routeOf(config, rule))).map(({ title }) => `the route ${title}`),
     ...rules.filter((rule) => fallbacksOf(config, rule).some(isOf)).map(({ title }) => `fallbacks of ${title}`),
-    ...ownRulesOf(config).flatMap(({ name, to }) => (valueToTexts(to).some(isOf) ? [`the rule ${String(name)}`] : [])),
+    ...ownRulesOf(config).flatMap(({ name, to, when = {} }) =>
+      [...valueToTexts(to), ...askedBy(when)].some(isOf) ? [`the rule ${String(name)}`] : [],
+    ),
     ...(config.Pools ?? []).flatMap(({ name = '', members = [] }) =>
       members.some(({ to = '' }) => isOf(to)) ? [`the pool ${name}`] : [],
     ),
@@ -39,10 +41,14 @@ export const removeProvider = (config: ConfigFile, at: number, to: string): Conf
       );
   }
   const own = ownRulesOf(next);
-  if (own.some((rule) => valueToTexts(rule.to).some(isOf)))
+  if (own.some(({ to: texts, when = {} }) => [...valueToTexts(texts), ...askedBy(when)].some(isOf)))
     next = withOwnRules(
       next,
-      own.map((rule) => ({ ...rule, to: textsToValue(moved(valueToTexts(rule.to))) })),
+      own.map(({ when = {}, ...rule }) => ({
+        ...rule,
+        when: withAsked(when, (asked) => (isOf(asked) ? to : asked)),
+        to: textsToValue(moved(valueToTexts(rule.to))),
+      })),
     );
   const { Pools, transformers } = next;
   return {

@@ -1,5 +1,6 @@
 import type { ConfigFile, TransformerEntry } from '../api/config/config-file.ts';
 import { isJsonObject, type Json } from '../api/json.ts';
+import { withAsked } from './conditions.ts';
 
 /** Renames a provider in destinations, fallbacks, members of pools and the scope of transformers. */
 export const renameProvider = (config: ConfigFile, from: string, to: string): ConfigFile => {
@@ -42,8 +43,8 @@ const rename = (value: Json, renamed: Rename): Json => {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) =>
-      // The texts of a rule's condition name no provider.
-      inner === undefined ? [] : [[name, name === 'when' ? inner : rename(inner, renamed)]],
+      // Of a rule's condition, only what it asks names a provider.
+      inner === undefined ? [] : [[name, name === 'when' ? withAsked(inner, renamed) : rename(inner, renamed)]],
     ),
   );
 };

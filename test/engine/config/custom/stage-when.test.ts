@@ -97,6 +97,12 @@ const facts: Readonly<Record<string, readonly [when: object, holds: Sent, fails:
   requestClass: [{ requestClass: 'subagent' }, headers('x-claude-code-request-class', 'subagent'), {}],
   agentType: [{ agentType: 'Explore' }, headers('x-claude-code-agent-type', 'explore'), {}],
   compaction: [{ compaction: '*' }, headers('x-claude-code-compaction', 'auto'), {}],
+  // The model answers something else, so it is as `otherwise` says.
+  decides: [
+    { decides: { ask: 'p,m', question: 'Is it?', otherwise: true }, headers: { 'x-decides': true } },
+    headers('x-decides', '1'),
+    {},
+  ],
   all: [{ all: [{ images: false }, { headers: { 'x-all': '1' } }] }, headers('x-all', '1'), headers('x-all', '2')],
   any: [
     { any: [{ headers: { 'x-any': '1' } }, { headers: { 'x-any': '2' } }] },

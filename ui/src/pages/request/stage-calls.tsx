@@ -9,7 +9,7 @@ import { Dot } from '../../parts/text/badge.tsx';
 import { requestAddress } from '../requests/request-address.ts';
 import { stateOf, toneOf } from '../requests/request-columns.tsx';
 
-const verbs = { ask: 'asked', next: 'called' } as const;
+const verbs = { ask: 'asked', next: 'called', decide: 'asked' } as const;
 
 /** What stages have called for a request, and the request that it was called for itself. */
 export const StageCalls = ({ summary }: { readonly summary: RequestSummary }) => {
@@ -27,7 +27,8 @@ export const StageCalls = ({ summary }: { readonly summary: RequestSummary }) =>
     <>
       {cause && (
         <p>
-          The stage {cause.stage} made this call for <a href={requestAddress({ id: cause.id })}>another request</a>.
+          {cause.kind === 'decide' ? 'A condition of' : 'The stage'} {cause.stage} made this call for{' '}
+          <a href={requestAddress({ id: cause.id })}>another request</a>.
         </p>
       )}
       {calls.length > 0 && (

@@ -155,7 +155,7 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
   );
 };
 
-const answerOf = (holds: boolean | null): string => (holds === null ? 'not counted' : holds ? 'yes' : 'no');
+const answerOf = (holds: boolean | null): string => (holds === null ? 'not known' : holds ? 'yes' : 'no');
 
 /** The most characters of a body that are shown. */
 const mostShown = 20_000;

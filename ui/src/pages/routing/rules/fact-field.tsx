@@ -1,13 +1,17 @@
+import { useMemo } from 'react';
 import { isJsonObject, type Json } from '../../../api/json.ts';
 import { protocolTitles } from '../../../api/protocols.ts';
 import { type Fact, textsToValue, valueToTexts } from '../../../config/conditions.ts';
+import { destinationsOf } from '../../../config/destinations.ts';
 import { isReplaced, useMembers } from '../../../config/draft/use-members.ts';
 import { ChoicesField } from '../../../config/fields/choices-field.tsx';
 import { withMember } from '../../../config/fields/field-path.ts';
 import { useField, useForm } from '../../../config/fields/form.ts';
 import { sentence } from '../../../config/findings.ts';
 import { Button, IconButton } from '../../../parts/controls/button.tsx';
+import { ComboField } from '../../../parts/controls/combo-field.tsx';
 import { NumberField, SelectField, TextArea, TextField } from '../../../parts/controls/field.tsx';
+import { useRoutingConfig } from '../use-routing-config.ts';
 
 interface FactProps {
   readonly fact: Fact;
@@ -35,6 +39,8 @@ export const FactField = (props: FactProps) => {
       return <HeadersFact {...props} />;
     case 'time':
       return <TimeFact {...props} />;
+    case 'decides':
+      return <DecidesFact {...props} />;
     default:
       return kind satisfies never;
   }
@@ -167,6 +173,78 @@ const TimeFact = ({ path, value, onChange }: FactProps) => {
         {...useField(`${path}.zone`)}
         value={text('zone')}
         onChange={(zone) => onChange(withMember(time, 'zone', zone === '' ? undefined : zone))}
+      />
+    </div>
+  );
+};
+
+const DecidesFact = ({ path, value, onChange }: FactProps) => {
+  const decides = isJsonObject(value) ? value : {};
+  const config = useRoutingConfig();
+  const options = useMemo(() => destinationsOf(config), [config]);
+  const answers = valueToTexts(decides.answers);
+  const text = (name: string): string => (typeof decides[name] === 'string' ? decides[name] : '');
+  const number = (name: string): number | undefined => (typeof decides[name] === 'number' ? decides[name] : undefined);
+  const set = (name: string, next: Json | undefined): void => onChange(withMember(decides, name, next));
+  return (
+    <div className="stack-tight">
+      <ComboField
+        label="Model that decides"
+        placeholder="provider,model"
+        {...useField(`${path}.ask`)}
+        value={text('ask')}
+        options={options}
+        onChange={(ask) => set('ask', ask)}
+      />
+      <TextArea
+        label="Question about the user’s last text"
+        rows={2}
+        {...useField(`${path}.question`)}
+        value={text('question')}
+        onChange={(question) => set('question', question)}
+      />
+      <TextArea
+        label="Answers"
+        hint="One per line. Empty: yes and no."
+        rows={Math.max(2, answers.length)}
+        {...useListField(`${path}.answers`, answers.length)}
+        value={answers.join('\n')}
+        onChange={(list) => set('answers', list === '' ? undefined : list.split('\n'))}
+      />
+      <TextField
+        label="Answer that must be given"
+        placeholder="yes"
+        {...useField(`${path}.answer`)}
+        value={text('answer')}
+        onChange={(answer) => set('answer', answer === '' ? undefined : answer)}
+      />
+      <div className="condition-pair">
+        <NumberField
+          label="With at least this probability"
+          step="any"
+          min={0}
+          max={1}
+          {...useField(`${path}.atLeast`)}
+          value={number('atLeast')}
+          onChange={(least) => set('atLeast', least)}
+        />
+        <NumberField
+          label="Milliseconds until the answer"
+          min={1}
+          {...useField(`${path}.limitMs`)}
+          value={number('limitMs')}
+          onChange={(limit) => set('limitMs', limit)}
+        />
+      </div>
+      <SelectField
+        label="Without an answer"
+        {...useField(`${path}.otherwise`)}
+        value={decides.otherwise === true ? 'holds' : 'fails'}
+        options={[
+          { value: 'fails', label: 'it does not hold' },
+          { value: 'holds', label: 'it holds' },
+        ]}
+        onChange={(picked) => set('otherwise', picked === 'holds' ? true : undefined)}
       />
     </div>
   );
