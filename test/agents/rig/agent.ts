@@ -20,6 +20,8 @@ interface Place {
   readonly home: string;
   /** The folder that it works in, empty. */
   readonly work: string;
+  /** The folder of the agents' commands. */
+  readonly commands: string;
   /** The gateway's address, which leads to the party behind it. */
   readonly gatewayUrl: string;
   /** The whole name of the party's model, which leads there from the gateway's plain address. */
@@ -38,7 +40,7 @@ export interface Scenario {
   readonly model?: string;
   /** The agent has the MCP server of these tests. */
   readonly mcp?: true;
-  /** It runs calls for which the gateway's judge has a verdict; default: all, without asking anybody. */
+  /** It has its calls judged, by the gateway or by a model behind it; default: all run, without asking anybody. */
   readonly isJudged?: true;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { type Agent, answer, call, done, hasText, mainTask, type Scenario, toolLoop } from './agent.ts';
+import { harmful } from './judge.ts';
 
 const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
 
@@ -115,6 +118,30 @@ const scenarios: readonly Scenario[] = [
   ...conversations,
   ...conversations.map(afterHandshake(101)),
   ...conversations.map(afterHandshake(426)),
+  ...[
+    { name: 'auto review: a call that the judge lets pass', word: 'passed', says: /DONE[^|]*passed-CASE/ },
+    {
+      name: 'auto review: a call that the judge rejects',
+      word: harmful,
+      says: /unacceptable risk[\s\S]*judge of the tests/,
+    },
+  ].map(
+    ({ name, word, says }): Scenario => ({
+      name,
+      model: names.toolSearch,
+      isJudged: true,
+      oncePerFormat: true,
+      script: (seen, tag) =>
+        seen.results.length === 0
+          ? call(seen, [
+              /exec_command$/,
+              { cmd: `echo ${word}-${tag}`, sandbox_permissions: 'require_escalated', justification: 'for the test' },
+            ])
+          : done(seen),
+      says: () => [says],
+      requests: 2,
+    }),
+  ),
   {
     name: 'a custom tool',
     model: names.toolSearch,
@@ -179,12 +206,28 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
+/** Reviews of calls that want to leave the sandbox. It asks the model for reviews only if a list of models that it is given has it. */
+const judged = async (folder: string, command: string): Promise<readonly string[]> => {
+  const { stdout } = await promisify(execFile)(command, ['debug', 'models', '--bundled'], {
+    env: { ...process.env, CODEX_HOME: folder },
+    maxBuffer: 32 << 20,
+  });
+  const file = join(folder, 'models.json');
+  await writeFile(file, stdout);
+  return [
+    `model_catalog_json = ${JSON.stringify(file)}`,
+    'approvals_reviewer = "auto_review"',
+    'approval_policy = "on-request"',
+    'sandbox_mode = "workspace-write"',
+  ];
+};
+
 /** Codex. Source: its documentation, "Configuration", "Non-interactive mode". */
 export const codex: Agent = {
   name: 'Codex',
   command: 'codex',
   scenarios,
-  async setUp({ home, work, gatewayUrl }, { model, mcp, args = [], env }, prompt) {
+  async setUp({ home, work, gatewayUrl, commands }, { model, mcp, isJudged, args = [], env }, prompt) {
     const folder = join(home, '.codex');
     await mkdir(folder);
     const provider = {
@@ -200,6 +243,7 @@ export const codex: Agent = {
     const lines = [
       ...(model ? [`model = ${JSON.stringify(model)}`] : []),
       'model_provider = "gateway"',
+      ...(isJudged ? await judged(folder, join(commands, 'codex')) : []),
       'check_for_update_on_startup = false',
       '[analytics]',
       'enabled = false',
@@ -210,7 +254,8 @@ export const codex: Agent = {
     await writeFile(join(folder, 'config.toml'), lines.join('\n'));
     return {
       args: [
-        ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-C', work],
+        ...['exec', '--skip-git-repo-check', '-C', work],
+        ...(isJudged ? [] : ['--dangerously-bypass-approvals-and-sandbox']),
         ...args,
         prompt,
       ],

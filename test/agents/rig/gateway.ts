@@ -49,6 +49,9 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
       })),
       { name: judge.name, baseUrl: judge.baseUrl, apiKey: 'k', models: [judge.model] },
     ],
+    Router: {
+      rules: [{ name: 'auto-review', when: { model: 'codex-auto-review' }, to: `${judge.name},${judge.model}` }],
+    },
     transformers: [
       { name: 'judge', ask: [`${judge.name},${judge.model}`] },
       ...all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),

@@ -7,10 +7,13 @@ export const judge = { name: 'judge', baseUrl: 'http://judge.example/v1', model:
 /** A word of a call that is flagged. */
 export const harmful = 'harmful';
 
-/** The answer of a judge that looks for one word. */
+const why = 'The judge of the tests says so';
+
+/** The answer of a judge that looks for one word, in the form that Codex asks for itself, or in that of the stage `judge`. */
 export const judgeAnswer = (text: string): Reaction => {
-  const verdict = text.includes(harmful)
-    ? { answer: 'flagged', explanation: 'The judge of the tests says so' }
-    : { answer: 'not_flagged', explanation: '' };
+  const isHarmful = text.includes(harmful);
+  const verdict = text.includes('APPROVAL REQUEST START')
+    ? { outcome: isHarmful ? 'deny' : 'allow', rationale: why }
+    : { answer: isHarmful ? 'flagged' : 'not_flagged', explanation: why };
   return sseAnswer(chatStream([JSON.stringify(verdict)], 0));
 };

@@ -42,7 +42,7 @@ export const runAgent = async (
       request > 2 * scenario.requests ? answer({ text: 'ENOUGH' }) : scenario.script(seen, tag, request),
   });
   const { args, env } = await agent.setUp(
-    { home, work, gatewayUrl: gateway.urlFor(party), destination: destinationOf(party) },
+    { home, work, commands, gatewayUrl: gateway.urlFor(party), destination: destinationOf(party) },
     scenario,
     mainTask(tag),
   );

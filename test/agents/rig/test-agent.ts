@@ -53,8 +53,8 @@ export const testAgent = (agent: Agent): void => {
   for (const party of [...parties, ...refusingParties]) {
     for (const scenario of party.teaches ? firstTry : agent.scenarios) {
       if (scenario.oncePerFormat && !party.teaches && !formatParties.includes(party)) continue;
-      // The agent's own vendor judges by itself.
-      if (scenario.isJudged && party.name === 'anthropic') continue;
+      // The vendor of the agent's own protocol judges by itself.
+      if (agent === claudeCode && scenario.isJudged && party.name === 'anthropic') continue;
       if (brief && !isInBrief(agent, scenario, party)) continue;
       test(`${party.name}: ${scenario.name}`, async (t) => {
         t.timeout(600_000);
