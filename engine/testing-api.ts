@@ -7,7 +7,6 @@ import { openTrial } from './trial/trial.ts';
 
 export type {
   AnswerFunction,
-  FetchFunction,
   GivenAnswer,
   Halves,
   SentCall,

@@ -9,8 +9,6 @@ export type {
   AskOptions,
   DecideOptions,
   Decision,
-  Fetched,
-  FetchOptions,
   Next,
   NextOptions,
   Spent,

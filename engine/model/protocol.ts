@@ -50,10 +50,9 @@ export interface ClientProtocol {
   /**
    * Expresses what only this wire format has in terms that others have too, for an upstream of another format: the same request
    * if there is nothing of the kind. Records losses. Throws an `unsupported` fault for what no other format can express and the
-   * answer depends on. `keepsHosted`: calls and results of a vendor's own tools stay as they are, for stages that read them. Absent: the
-   * decoder leaves nothing to express.
+   * answer depends on. Absent: the decoder leaves nothing to express.
    */
-  readonly forOtherWires?: (request: ModelRequest, losses: Losses, keepsHosted?: boolean) => ModelRequest;
+  readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
   /** How a summary is given that a model without compaction writes; absent: clients can't ask for one. */
   readonly summary?: SummaryForm;
   /** Lower-case headers by which agents classify their requests; absent: none. */
@@ -177,6 +176,8 @@ export interface UpstreamProtocol {
   readonly prompt: { readonly front: readonly string[]; readonly list: string };
   /** The client's own vendor serves these models, and gets what is for it alone. */
   readonly readsAttribution?: boolean;
+  /** Whether a model reads images: requests with some are refused otherwise. Absent: each does, as far as is known. */
+  readonly readsImages?: (model: string) => boolean;
   /** The members that ask for a stream's usage, for a relayed request whose client doesn't. Absent, or none: not needed, or refused. */
   readonly usageMembers?: (request: ModelRequest) => JsonObject | undefined;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */

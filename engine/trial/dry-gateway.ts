@@ -47,8 +47,7 @@ export const dryGateway = (config: Config, modules: Modules, services: Partial<S
     },
   );
 
-/** Upstreams that nothing is sent to. */
-export const silent: Upstreams = {
+const silent: Upstreams = {
   call: () => throwError(() => new Error('Nothing is sent.')),
   adjust: () => undefined,
   closeIdleSockets: () => undefined,

@@ -100,6 +100,7 @@ export const chatUpstream = (
     wire: 'chat',
     prompt: { front: ['tools'], list: 'messages' },
     acceptsVerbatim: acceptsVerbatim(dialectOf),
+    readsImages: (model) => dialectOf(model).images,
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),
     usageMembers: ({ model }) =>

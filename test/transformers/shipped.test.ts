@@ -111,8 +111,8 @@ test('a condition that a module declares is checked', async (t) => {
 });
 
 test('options of a shipped stage are checked by its entry', async (t) => {
-  const entry = { at: 'transformers[2]', name: 'see', options: {} };
+  const entry = { at: 'transformers[2]', name: 'judge', options: { rules: 5 } };
   const loaded = (await loadStages([entry], { home: '/', allowed: [] }, shipped)).get(entry.at);
   const findings = loaded && 'problem' in loaded ? loaded.findings : [];
-  t.deepEqual(findings, [{ path: 'transformers[2].options.seer', message: 'is required' }]);
+  t.deepEqual(findings, [{ path: 'transformers[2].options.rules', message: 'must be string' }]);
 });
