@@ -16,7 +16,10 @@ const kept = new Set([
 ]);
 
 /** Objects whose members are all a user's own, whatever their names are. */
-const data = new Set(['input', 'args', 'arguments', 'metadata', 'const', 'default', 'example', 'examples', 'enum']);
+const data = new Set([
+  ...['input', 'args', 'arguments', 'metadata', 'classifier_context'],
+  ...['const', 'default', 'example', 'examples', 'enum'],
+]);
 
 /** Texts that are JSON themselves, often in pieces. Where only the record's type says so, see `isArguments`. */
 const nested = new Set(['arguments', 'partial_json']);

@@ -33,6 +33,10 @@ test("a user's words go, the protocol's stay", (t) => {
     // What a tool is given is the user's own, whatever the members are called.
     ['{"input":{"type":"secret","n":42,"ok":true}}', '{"input":{"type":"xxxxxx","n":11,"ok":true}}'],
     [
+      '{"safeguards":[{"type":"dangerous_tool_use","classifier_context":{"v":1,"primary":{"path":"/home/ann"}}}]}',
+      '{"safeguards":[{"type":"dangerous_tool_use","classifier_context":{"v":1,"primary":{"path":"/xxxx/xxx"}}}]}',
+    ],
+    [
       '{"input":[{"type":"message","id":"msg_1","text":"Hi"}]}',
       '{"input":[{"type":"message","id":"msg_1","text":"Xx"}]}',
     ],

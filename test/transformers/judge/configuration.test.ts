@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../../support/gateway.ts';
-import { chatReply } from '../../support/upstreams/chat-stream.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
+import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const safeguards = [{ type: 'dangerous_tool_use', classifier_context: { home_dir: '/home/ann' } }];
 const body = { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] };
@@ -63,4 +64,41 @@ test('a judge that may ask nobody is a fault of the configuration', async (t) =>
   });
   t.is(saved.statusCode, 400);
   t.regex(await saved.body.text(), /transformers\[0\]\.ask.*is required: \\"judge\\" asks a model/);
+});
+
+test('the configuration on the page runs as it is', async (t) => {
+  const page = await readFile(new URL('../../../docs/judge.md', import.meta.url), 'utf8');
+  const [, text = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+  const upstream = await startUpstream(({ body: asked }) => {
+    const { model } = Object(asked);
+    if (model !== 'qwen3.8-27b') return sseAnswer(chatStream([`{"answer":"flagged","explanation":"By ${model}."}`], 0));
+    const tool_calls = [{ id: 'a', type: 'function', function: { name: 'Bash', arguments: '{"command":"ls"}' } }];
+    const message = { role: 'assistant', content: null, tool_calls };
+    return jsonAnswer({ ...chatReply(''), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+  });
+  const gateway = await startGateway(JSON.parse(text.replaceAll(/https?:\/\/[^"/]+/g, upstream.url)), {
+    OPENAI_API_KEY: 'k',
+  });
+  t.teardown(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+  const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({
+      model: 'any',
+      ...body,
+      tools: [{ name: 'Bash', input_schema: { type: 'object' } }],
+      safeguards,
+    }),
+  });
+  t.deepEqual(Object(await answer.body.json()).safeguard_results, [
+    {
+      type: 'dangerous_tool_use',
+      status: {
+        type: 'available',
+        tool_uses: { a: { type: 'evaluated', outcome: 'flagged', explanation: 'By gpt-6-luna' } },
+      },
+    },
+  ]);
 });
