@@ -1,8 +1,8 @@
 import type { ReplyContext } from '../engine/model/context.ts';
 import type { ModelEvent } from '../engine/model/event.ts';
 import { Losses } from '../engine/model/loss.ts';
-import type { ClientProtocol, SseRecord, UpstreamProtocol } from '../engine/model/protocol.ts';
-import { readSseRecords } from '../engine/model/wire/sse.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../engine/model/protocol.ts';
+import { readSseRecords, type SseRecord } from '../engine/model/wire/sse.ts';
 import { ToolNames } from '../engine/model/wire/tool-names.ts';
 import { clientProtocols } from '../protocols/index.ts';
 import { formats } from '../transformers/index.ts';

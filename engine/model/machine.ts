@@ -5,7 +5,7 @@ import type { ReplyContext } from './context.ts';
  * in the state, and doesn't throw: unreadable input becomes an `error` event. Throwing would lose the valid events before it
  * in the same chunk.
  */
-export interface MachineSpec<S, I, O, C extends ReplyContext = ReplyContext> {
+export interface MachineSpec<S, I, O, C = ReplyContext> {
   readonly initial: (context: C) => S;
   /** Appends the output for `input` to `out`. May change `state`, which belongs to one request. */
   readonly step: (state: S, input: I, out: O[]) => void;
@@ -26,17 +26,15 @@ export interface Running<I, O> {
 }
 
 /** A stream conversion; started once per request. */
-export interface Machine<I, O, C extends ReplyContext = ReplyContext> {
+export interface Machine<I, O, C = ReplyContext> {
   readonly start: (context: C) => Running<I, O>;
 }
 
-export const machine = <S, I, O, C extends ReplyContext = ReplyContext>(
-  spec: MachineSpec<S, I, O, C>,
-): Machine<I, O, C> => ({
+export const machine = <S, I, O, C = ReplyContext>(spec: MachineSpec<S, I, O, C>): Machine<I, O, C> => ({
   start: (context) => new SpecRun(spec, spec.initial(context)),
 });
 
-class SpecRun<S, I, O, C extends ReplyContext> implements Running<I, O> {
+class SpecRun<S, I, O, C> implements Running<I, O> {
   readonly #spec: MachineSpec<S, I, O, C>;
   readonly #state: S;
 
@@ -63,7 +61,10 @@ class SpecRun<S, I, O, C extends ReplyContext> implements Running<I, O> {
 }
 
 /** Composes two machines: the second converts the output of the first. */
-export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Machine<I, O> => ({
+export const chain = <I, M, O, C = ReplyContext>(
+  first: Machine<I, M, C>,
+  second: Machine<M, O, C>,
+): Machine<I, O, C> => ({
   start(context) {
     const before = first.start(context);
     const after = second.start(context);
@@ -89,11 +90,7 @@ export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Mac
 });
 
 /** Runs a machine over a whole input. */
-export const runWhole = <I, O, C extends ReplyContext>(
-  machine: Machine<I, O, C>,
-  context: C,
-  inputs: Iterable<I>,
-): O[] => {
+export const runWhole = <I, O, C>(machine: Machine<I, O, C>, context: C, inputs: Iterable<I>): O[] => {
   const out: O[] = [];
   const running = machine.start(context);
   for (const input of inputs) running.step(input, out);

@@ -2,6 +2,7 @@ import type { SummaryForm } from './compaction.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
 import type { FinishReason, ModelEvent, Usage } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
+import type { Grammar } from './grammar.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
@@ -11,19 +12,7 @@ import type { ModelRequest, WireFormat } from './request.ts';
 import type { FieldNames } from './wire/client-paths.ts';
 import type { ClientWire } from './wire/client-wires.ts';
 import type { SocketProtocol } from './wire/socket-protocol.ts';
-
-/** One record of a Server-Sent Events stream. */
-export interface SseRecord {
-  /** The `event:` field; empty when there is none. */
-  readonly event: string;
-  /** The `data:` lines, joined by line feeds. */
-  readonly data: string;
-  /**
-   * What stands outside the framing, as an error does that a server or a proxy writes into a stream that has begun. `json`: a value in
-   * place of a field, which counts as if it were framed. `text`: other words, which say why an answer is broken off. Absent: framed.
-   */
-  readonly outside?: 'json' | 'text';
-}
+import type { SseRecord } from './wire/sse.ts';
 
 /** Settings for decoding requests. */
 export interface DecodeSettings {
@@ -86,6 +75,8 @@ export interface ClientProtocol {
    * the last record may be incomplete. `passed`: the records that have reached the client, if any.
    */
   readonly encodeBreak: (fault: Fault, requestId: string, passed?: PassedRecords) => string;
+  /** The rules of what its clients must get. */
+  readonly grammar: Grammar;
   /** SSE text that keeps a silent connection open. */
   readonly keepAlive: string;
   /**
@@ -188,6 +179,8 @@ export interface UpstreamProtocol {
   readonly endsByClosing?: true;
   /** Decodes SSE records into events. */
   readonly decodeStream: Machine<SseRecord, ModelEvent>;
+  /** The rules of what its servers send, without those that these are known to break. */
+  readonly grammar: Grammar;
   /** A text that occurs in the first record of an answer, and in no record that only holds an error. */
   readonly contentMarker: string;
   /** Decodes a whole reply body into the same events, in one batch. */

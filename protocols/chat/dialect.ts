@@ -6,6 +6,7 @@ import { memberPath } from '../../engine/model/schema.ts';
 import type { KnownModels } from '../../engine/model/transformer.ts';
 import type { CallIdForm } from '../../engine/model/wire/call-ids.ts';
 import { anyToolSchema, type ToolSchemaForm } from '../../engine/model/wire/tool-schema.ts';
+import type { ChatRule } from './grammar.ts';
 
 /** Request members that only some Chat Completions servers accept. */
 export type ChatField =
@@ -135,6 +136,8 @@ export interface ChatDialect {
   /** The tags around reasoning that its models may write at the start of the text. */
   readonly reasoningTags: readonly string[];
   readonly reasoningHistory: ReasoningHistory | undefined;
+  /** The rules of the format's grammar that its answers are known to break. */
+  readonly breaks: readonly ChatRule[];
   /** How web search is requested; absent: not supported. */
   readonly webSearch: 'web_search_options' | 'plugins' | 'search_settings' | undefined;
 }
@@ -281,6 +284,7 @@ export const plainDialect: ChatDialect = {
   reasoningMembers: [],
   reasoningTags: [],
   reasoningHistory: undefined,
+  breaks: [],
   webSearch: undefined,
 };
 

@@ -17,6 +17,7 @@ import { encodeStream } from './encode-reply/encode-stream.ts';
 import { loopForbidsThinking } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
+import { chatClientGrammar, chatServerGrammar } from './grammar.ts';
 import { hasRefused } from './refused.ts';
 import { finishRecord, mayFailNatively } from './reply-end.ts';
 
@@ -43,6 +44,7 @@ export const chatClient: ClientProtocol = {
   encodeFault,
   limitHeaders: rateLimitHeaders,
   encodeBreak,
+  grammar: chatClientGrammar,
   keepAlive: ': keep-alive\n\n',
   ends: {
     marker: /\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{)/,
@@ -103,6 +105,7 @@ export const chatUpstream = (
     readsImages: (model) => dialectOf(model).images,
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),
+    grammar: chatServerGrammar(newest.breaks),
     usageMembers: ({ model }) =>
       dialectOf(model).streamUsage ? { stream_options: { include_usage: true } } : undefined,
     decodeFault,

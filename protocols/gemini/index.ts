@@ -5,6 +5,7 @@ import { decodeReply } from './decode-reply/decode-reply.ts';
 import { decodeStream } from './decode-reply/decode-stream.ts';
 import { dialectOf, type GeminiOptions } from './dialect.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
+import { geminiServerGrammar } from './grammar.ts';
 import { wireFormat } from './tool-names.ts';
 
 export { geminiModelList } from './models.ts';
@@ -44,5 +45,6 @@ export const geminiUpstream = (options: GeminiOptions = {}): UpstreamProtocol =>
   endsByClosing: true,
   decodeReply,
   decodeFault,
+  grammar: geminiServerGrammar,
   contentMarker: '"candidates"',
 });

@@ -1,8 +1,8 @@
 import type { SummaryForm } from '../../engine/model/compaction.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
-import type { ClientProtocol, Headers, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { ClientProtocol, Headers, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
-import { recordType } from '../../engine/model/wire/sse.ts';
+import { recordType, type SseRecord } from '../../engine/model/wire/sse.ts';
 import { membersWithoutAttribution, safeguardsWithoutContext, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
@@ -16,6 +16,7 @@ import { encodeStream } from './encode-reply/encode-stream.ts';
 import { historyForbidsThinking } from './encode-request/encode-reasoning.ts';
 import { boundOutput, encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
+import { messagesClientGrammar, messagesServerGrammar } from './grammar.ts';
 import { expressRequest } from './other-wires/express-request.ts';
 import { refusesReasoning } from './refuses-reasoning.ts';
 import { decodeUsage } from './reply-end.ts';
@@ -85,6 +86,7 @@ export const messagesClient: ClientProtocol = {
   encodeFault,
   limitHeaders,
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
+  grammar: messagesClientGrammar,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
     marker: /message_stop|"error"|event: ?error|"usage": ?\{/,
@@ -109,6 +111,7 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   decodeStream,
   decodeReply,
   decodeFault,
+  grammar: messagesServerGrammar(server),
   contentMarker: 'message_start',
   refusesReasoning,
   acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),

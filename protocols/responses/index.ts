@@ -1,9 +1,9 @@
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
-import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { ClientProtocol, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
-import { recordType } from '../../engine/model/wire/sse.ts';
+import { recordType, type SseRecord } from '../../engine/model/wire/sse.ts';
 import { responsesSummary } from './compact.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';
@@ -18,6 +18,7 @@ import { holdsPackedSignature } from './encode-request/encode-reasoning.ts';
 import { encodeRequest } from './encode-request/encode-request.ts';
 import { without } from './encode-request/narrow.ts';
 import { fieldNames } from './field-names.ts';
+import { responsesClientGrammar, responsesServerGrammar } from './grammar.ts';
 import { responsesSocket } from './socket/socket.ts';
 
 export { openAiEfforts, openAiModels } from './dialect.ts';
@@ -64,6 +65,7 @@ export const responsesClient: ClientProtocol = {
   encodeFault,
   limitHeaders: rateLimitHeaders,
   encodeBreak,
+  grammar: responsesClientGrammar,
   numberMarker: '"sequence_number"',
   keepAlive: ': keep-alive\n\n',
   encodeProgress,
@@ -87,6 +89,7 @@ const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
   decodeStream,
   decodeReply,
   decodeFault,
+  grammar: responsesServerGrammar(server),
   contentMarker: 'response.',
   usageIn,
   plainReply,

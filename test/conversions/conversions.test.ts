@@ -17,9 +17,9 @@ import { exactArgs } from '../support/arbitraries/exact-args.ts';
 import { callReplies, histories, quoted } from '../support/call-bodies.ts';
 import { plainRequest, replyContext } from '../support/context.ts';
 import type { Facts, FactUsage } from '../support/facts.ts';
-import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
-import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
-import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
+import { readChatReply, readChatStream } from '../support/readers/chat.ts';
+import { readMessagesReply, readMessagesStream } from '../support/readers/messages.ts';
+import { readResponsesReply, readResponsesStream } from '../support/readers/responses.ts';
 import { decodeRecording, type Recording, recordingsOf, usageOf } from '../support/upstreams/recordings.ts';
 
 /** Every recorded answer, in each client protocol: a well-formed stream, and a whole reply, that tell the recorded facts. */

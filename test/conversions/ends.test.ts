@@ -5,7 +5,7 @@ import test from 'ava';
 import OpenAI from 'openai';
 import { modelOf, type Wire, type WireName, wires } from '../support/faults/wires.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { readResponsesStream } from '../support/grammar/responses.ts';
+import { readResponsesStream } from '../support/readers/responses.ts';
 import {
   jsonAnswer,
   type Reaction,

@@ -14,9 +14,9 @@ import { formats } from '../../transformers/index.ts';
 import { plainRequest, replyContext } from '../support/context.ts';
 import { checkEvents, eventsOf } from '../support/events.ts';
 import type { Facts } from '../support/facts.ts';
-import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
-import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
-import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
+import { readChatReply, readChatStream } from '../support/readers/chat.ts';
+import { readMessagesReply, readMessagesStream } from '../support/readers/messages.ts';
+import { readResponsesReply, readResponsesStream } from '../support/readers/responses.ts';
 
 /** A client protocol, and strict readers of what it gets. */
 interface Client {

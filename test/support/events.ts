@@ -1,8 +1,7 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { type Machine, runWhole } from '../../engine/model/machine.ts';
-import type { SseRecord } from '../../engine/model/protocol.ts';
-import { readSseRecords } from '../../engine/model/wire/sse.ts';
+import { readSseRecords, type SseRecord } from '../../engine/model/wire/sse.ts';
 import { replyContext } from './context.ts';
 import { must } from './facts.ts';
 

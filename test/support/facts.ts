@@ -36,9 +36,16 @@ export interface FactUsage {
   readonly reasoning: number;
 }
 
-/** Thrown by a grammar check: the stream breaks its protocol's rules. */
+/** Thrown by a reader: the answer breaks its protocol's rules. */
 export class GrammarError extends Error {
   override readonly name = 'GrammarError';
+  /** The rule that is broken, if the grammar has it. */
+  readonly rule: string | undefined;
+
+  constructor(message: string, rule?: string) {
+    super(message);
+    this.rule = rule;
+  }
 }
 
 export const must = (condition: boolean, message: string): void => {

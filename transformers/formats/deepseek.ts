@@ -31,6 +31,8 @@ const dialect: ChatDialect = {
     efforts: { none: 'none', minimal: 'low', low: 'low', medium: 'high', high: 'high', xhigh: 'high', max: 'max' },
   },
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: true },
+  // A reason of its own, `insufficient_system_resource`. Source: DeepSeek API docs, "Create Chat Completion".
+  breaks: ['finish-reason'],
 };
 
 /**

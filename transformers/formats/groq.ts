@@ -48,6 +48,8 @@ const dialect: ChatDialect = {
   reasoningMembers: ['reasoning_format', 'include_reasoning'],
   reasoningTags: ['think'],
   reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
+  // Source: recorded traffic.
+  breaks: ['role', 'same-head', 'event-line', 'error-members'],
 };
 
 const withoutReasoning = { reasoning: undefined, reasoningReply: undefined } as const;

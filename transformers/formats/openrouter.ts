@@ -25,6 +25,8 @@ const dialect: ChatDialect = {
   toolImages: true,
   reasoning: { form: 'reasoning', efforts: plainEfforts },
   reasoningHistory: { field: 'reasoning_details', on: 'all', required: false },
+  // Source: recorded traffic; OpenRouter API reference, "Streaming", "Errors".
+  breaks: ['role-once', 'finish-once', 'error-members', 'error-last'],
   webSearch: 'plugins',
 };
 

@@ -3,8 +3,20 @@ import { TextDecoder } from 'node:util';
 import { closeBrace, isJsonObject, type Json, parseJson, writeJson } from '../json/json.ts';
 import { JsonPosition } from '../json/json-pieces.ts';
 import { machine } from '../machine.ts';
-import type { SseRecord } from '../protocol.ts';
 import { pageTitle } from '../upstream-error/read-error.ts';
+
+/** One record of a Server-Sent Events stream. */
+export interface SseRecord {
+  /** The `event:` field; empty when there is none. */
+  readonly event: string;
+  /** The `data:` lines, joined by line feeds. */
+  readonly data: string;
+  /**
+   * What stands outside the framing, as an error does that a server or a proxy writes into a stream that has begun. `json`: a value in
+   * place of a field, which counts as if it were framed. `text`: other words, which say why an answer is broken off. Absent: framed.
+   */
+  readonly outside?: 'json' | 'text';
+}
 
 interface State {
   /** Created once a chunk ends inside a character. */
@@ -41,7 +53,7 @@ const maxOutside = { json: 1 << 20, text: 2_048 } as const;
  * are ignored. A last record without its empty line counts if the stream ended normally. Lines that are no field are records marked as
  * `outside`. Source: HTML standard, "Server-sent events".
  */
-export const readSseRecords = machine<State, Uint8Array, SseRecord>({
+export const readSseRecords = machine<State, Uint8Array, SseRecord, unknown>({
   initial: () => ({
     decoder: undefined,
     insideCharacter: false,

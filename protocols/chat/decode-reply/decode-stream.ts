@@ -1,11 +1,11 @@
 import { isSingleDelta, type ModelEvent, mergeUsage, type Usage } from '../../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
-import type { SseRecord, StreamEnd } from '../../../engine/model/protocol.ts';
+import type { StreamEnd } from '../../../engine/model/protocol.ts';
 import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
-import { isBlank } from '../../../engine/model/wire/sse.ts';
+import { isBlank, type SseRecord } from '../../../engine/model/wire/sse.ts';
 import { decodeCitation } from '../citations.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { decodeFinish, decodeUsage, nativeFailure, nestedUsage, overflowWords } from '../reply-end.ts';

@@ -2,10 +2,9 @@ import { isSingleDelta, type ModelEvent } from '../../../engine/model/event.ts';
 import type { Fault } from '../../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
-import type { SseRecord } from '../../../engine/model/protocol.ts';
 import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
-import { isBlank } from '../../../engine/model/wire/sse.ts';
+import { isBlank, type SseRecord } from '../../../engine/model/wire/sse.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import {
   continueBlock,

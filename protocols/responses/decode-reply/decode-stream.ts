@@ -1,12 +1,11 @@
 import { type FinishReason, isSingleDelta, type ModelEvent, type Usage } from '../../../engine/model/event.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
-import type { SseRecord } from '../../../engine/model/protocol.ts';
 import { recordTransformations } from '../../../engine/model/record-losses.ts';
 import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { lenientReader } from '../../../engine/model/schema.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
-import { isBlank } from '../../../engine/model/wire/sse.ts';
+import { isBlank, type SseRecord } from '../../../engine/model/wire/sse.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import { decodeFinish, decodeUsage } from '../reply-end.ts';
 import { ResponseObject, StreamEvent } from '../schema-reply.ts';

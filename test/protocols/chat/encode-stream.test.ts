@@ -10,7 +10,7 @@ import { chatClient } from '../../../protocols/chat/index.ts';
 import { anyText } from '../../support/arbitraries/text.ts';
 import { plainRequest, replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';
-import { readChatReply, readChatStream } from '../../support/grammar/chat.ts';
+import { readChatReply, readChatStream } from '../../support/readers/chat.ts';
 
 const start: ModelEvent = { type: 'message-start', id: 'msg_1', model: 'up', usage: { input: 3 } };
 const stop = (finish: FinishReason = 'end'): ModelEvent => ({

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { GrammarError } from '../../support/facts.ts';
-import { readChatReply, readChatStream } from '../../support/grammar/chat.ts';
+import { readChatReply, readChatStream } from '../../support/readers/chat.ts';
 
 const chunk = (delta: object, finish: string | null = null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'i', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;

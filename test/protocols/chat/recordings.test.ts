@@ -10,7 +10,7 @@ import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/
 import { plainRequest, replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';
 import type { Facts } from '../../support/facts.ts';
-import { readChatReply, readChatStream } from '../../support/grammar/chat.ts';
+import { readChatReply, readChatStream } from '../../support/readers/chat.ts';
 import { type Recording, recordings, requests } from './recordings.ts';
 
 const upstream = chatUpstream(plainDialect);

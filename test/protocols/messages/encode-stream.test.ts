@@ -10,7 +10,7 @@ import { messagesClient } from '../../../protocols/messages/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, recordsOf } from '../../support/events.ts';
 import type { Facts } from '../../support/facts.ts';
-import { readMessagesReply, readMessagesStream } from '../../support/grammar/messages.ts';
+import { readMessagesReply, readMessagesStream } from '../../support/readers/messages.ts';
 
 type Delta = (index: number) => ModelEvent;
 

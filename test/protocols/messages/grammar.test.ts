@@ -1,6 +1,6 @@
 import test from 'ava';
 import { GrammarError } from '../../support/facts.ts';
-import { readMessagesReply, readMessagesStream } from '../../support/grammar/messages.ts';
+import { readMessagesReply, readMessagesStream } from '../../support/readers/messages.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

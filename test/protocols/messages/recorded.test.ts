@@ -14,7 +14,7 @@ import { encodeStream } from '../../../protocols/messages/encode-reply/encode-st
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';
 import type { Facts } from '../../support/facts.ts';
-import { readMessagesReply, readMessagesStream } from '../../support/grammar/messages.ts';
+import { readMessagesReply, readMessagesStream } from '../../support/readers/messages.ts';
 import { expected, expectedFacts, hashed, recording, recordings, replies } from './fixtures.ts';
 
 const decoded = (pieces: readonly Uint8Array[]): ModelEvent[] =>

@@ -9,7 +9,7 @@ import { decodeRequest } from '../../../protocols/responses/decode-request/decod
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
-import { readResponsesReply, readResponsesStream } from '../../support/grammar/responses.ts';
+import { readResponsesReply, readResponsesStream } from '../../support/readers/responses.ts';
 
 const search = {
   type: 'tool_search',

@@ -11,7 +11,7 @@ import { encodeReply } from '../../../protocols/responses/encode-reply/encode-re
 import { encodeStream } from '../../../protocols/responses/encode-reply/encode-stream.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, recordsOf } from '../../support/events.ts';
-import { readResponsesReply, readResponsesStream } from '../../support/grammar/responses.ts';
+import { readResponsesReply, readResponsesStream } from '../../support/readers/responses.ts';
 
 const start: ModelEvent = { type: 'message-start', id: 'up_1', model: 'served' };
 const stop = (finish: Extract<ModelEvent, { type: 'message-stop' }>['finish'] = 'end'): ModelEvent => ({

@@ -5,7 +5,7 @@ import { encodeStream } from '../../../protocols/responses/encode-reply/encode-s
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
 import { GrammarError } from '../../support/facts.ts';
-import { readResponsesReply, readResponsesStream } from '../../support/grammar/responses.ts';
+import { readResponsesReply, readResponsesStream } from '../../support/readers/responses.ts';
 
 const events: ModelEvent[] = [
   { type: 'message-start', id: '', model: 'm' },

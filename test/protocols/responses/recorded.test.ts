@@ -11,7 +11,7 @@ import { responsesClient, responsesUpstream } from '../../../protocols/responses
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';
 import type { Facts } from '../../support/facts.ts';
-import { readResponsesReply, readResponsesStream } from '../../support/grammar/responses.ts';
+import { readResponsesReply, readResponsesStream } from '../../support/readers/responses.ts';
 import { type Expected, expectedCases, replyBytes, requests, sha256 } from './fixtures.ts';
 
 const contextOf = (expected: Expected): ReplyContext => {

@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import type { Facts } from '../facts.ts';
-import { readChatReply, readChatStream } from '../grammar/chat.ts';
-import { readMessagesReply, readMessagesStream } from '../grammar/messages.ts';
-import { readResponsesReply, readResponsesStream } from '../grammar/responses.ts';
+import { readChatReply, readChatStream } from '../readers/chat.ts';
+import { readMessagesReply, readMessagesStream } from '../readers/messages.ts';
+import { readResponsesReply, readResponsesStream } from '../readers/responses.ts';
 import type { WireName } from './wires.ts';
 
 /** A client protocol, with a strict reader and a lenient reader of its responses. */

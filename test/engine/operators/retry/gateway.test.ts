@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { readMessagesStream } from '../../../support/grammar/messages.ts';
+import { readMessagesStream } from '../../../support/readers/messages.ts';
 import { until } from '../../../support/until.ts';
 import type { Script } from '../../../support/upstreams/upstream.ts';
 import { begun, cut, errorFirst, failing, good, goodChat, inTurn, quick, rig } from './rig.ts';

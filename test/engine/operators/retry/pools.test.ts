@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { readMessagesStream } from '../../../support/grammar/messages.ts';
+import { readMessagesStream } from '../../../support/readers/messages.ts';
 import { until } from '../../../support/until.ts';
 import type { Script } from '../../../support/upstreams/upstream.ts';
 import { begun, failing, good, inTurn, rig } from './rig.ts';
