@@ -60,6 +60,7 @@ const furtherPages = [
   'docs/agents.md',
   'docs/around.md',
   'docs/benchmark.md',
+  'docs/captures.md',
   'docs/clients.md',
   'docs/comparison.md',
   'docs/credentials.md',

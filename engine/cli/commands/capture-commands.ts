@@ -4,6 +4,7 @@ import { clientProtocols } from '../../../protocols/index.ts';
 import { findProvider } from '../../config/sections/destination.ts';
 import { type CaptureFile, chunkBytes, readCaptureFile } from '../../features/history/capture-file.ts';
 import { compareReplies } from '../../features/history/compare-replies.ts';
+import { judgeReplay } from '../../features/history/judge-replay.ts';
 import { readReplayable, replay } from '../../features/history/replay.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
@@ -66,7 +67,8 @@ interface ReplayOptions extends Leave {
 
 /**
  * `junctor replay FILE`: plays a capture's upstream answer through the configuration on disk, prints the answer that a client gets,
- * and says how it compares with the recorded one. Returns 1 if it differs. Calls no provider.
+ * and says how it compares with the recorded one, and what in both breaks the rules of their wire formats. Returns 1 if the client's
+ * answer differs, or breaks a rule. Calls no provider.
  */
 export const replayCapture = async (cli: Cli, file: string, options: ReplayOptions): Promise<number> => {
   const captured = await readFileOf(file);
@@ -76,7 +78,8 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
   const [provider = '', model = ''] =
     options.to === undefined ? [replayable.provider, replayable.model] : split(options.to);
   const config = await usableConfig(cli);
-  if (!findProvider(config.providers, provider)) {
+  const found = findProvider(config.providers, provider);
+  if (!found) {
     throw new CommandError(
       `The provider ${JSON.stringify(provider)} is not configured. --to names another destination.`,
     );
@@ -97,13 +100,20 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
   const parts = await firstValueFrom(replay({ ...replayable, provider, model }, settings, gateway).pipe(toArray()));
   const reply = replyOf(parts);
   cli.print(reply.text.trimEnd());
+  const plan = gateway.planFor({ client, provider: found, model });
+  const answer = Buffer.concat(replayable.recording.chunks.map(({ bytes }) => bytes));
+  const judged = judgeReplay(plan, client, answer, reply.text);
+  for (const violation of judged.provider) cli.warn(`the provider's answer: ${word(violation)}`);
+  for (const violation of judged.client) cli.warn(`the answer to the client: ${word(violation)}`);
+  const isSound = judged.client.length === 0;
   if (client !== recorded) {
     cli.warn(
       `status ${reply.status} (was ${capture.reply.status}); the recorded answer was for a ${summary.protocol} client`,
     );
-    return 0;
+    return isSound ? 0 : 1;
   }
-  return say(cli, captured, reply);
+  const isSame = say(cli, captured, reply) === 0;
+  return isSame && isSound ? 0 : 1;
 };
 
 interface Reply {

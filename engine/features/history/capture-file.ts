@@ -43,6 +43,8 @@ export const captureFile = (detail: string, exportedAt: string, redact: boolean)
 /** Reads the text of a capture's file; returns the reason for users if it isn't one. */
 export const readCaptureFile = (text: string): CaptureFile | string => {
   const parsed = parseJson(text);
+  const isCut = parsed === undefined && text.slice(0, 100).includes('"junctor": "capture"');
+  if (isCut) return 'It is a capture that was cut off: its JSON text has no end.';
   if (!isJsonObject(parsed) || parsed.junctor !== 'capture')
     return 'It is not a capture: a file that `junctor captures export` writes begins with `"junctor": "capture"`.';
   if (typeof parsed.version !== 'number') return 'It has no version of its format.';

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { addressIn, commandRig } from '../../support/processes/command.ts';
@@ -42,9 +42,40 @@ test('junctor captures, junctor replay: a running service’s capture becomes a 
   const played = await rig.run(['replay', plain, '--client', 'messages']);
   t.is(played.code, 0);
   t.regex(played.out, /event: message_stop/);
-  t.like(await rig.run(['replay', redacted]), {
-    code: 0,
-    err: 'status 200, as recorded; 4 records, all as recorded\n',
-  });
+  const same = await rig.run(['replay', redacted]);
+  t.is(same.code, 0);
+  t.regex(same.err, /^status 200, as recorded; 4 records, all as recorded$/m);
+
+  // The provider's answer lacks its end: the client gets an error of its own protocol.
+  const capture = JSON.parse(await readFile(plain, 'utf8'));
+  const cut = join(rig.home, 'cut.json');
+  const chunks = [{ atMs: 0, text: 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n' }];
+  await writeFile(
+    cut,
+    JSON.stringify({ ...capture, capture: { ...capture.capture, upstream: { ...capture.capture.upstream, chunks } } }),
+  );
+  const broken = await rig.run(['replay', cut, '--client', 'messages']);
+  t.like(broken, { code: 0 });
+  t.regex(
+    broken.err,
+    /^the provider's answer: record 1: object: expected "chat\.completion\.chunk" \(chunk\), 4 times$/m,
+  );
+  t.regex(broken.err, /^the provider's answer: record 2: expected \[DONE\] or an error \(end\)$/m);
+  t.notRegex(broken.err, /answer to the client/);
+  for (const [text, words] of [
+    ['{}', 'It is not a capture'],
+    [
+      JSON.stringify({ ...capture, version: 9 }),
+      'It is a capture of version 9 of the format; this version of Junctor reads version 1.',
+    ],
+    [JSON.stringify(capture, null, 2).slice(0, -9), 'It is a capture that was cut off'],
+    [JSON.stringify({ ...capture, capture: {} }), 'It is damaged: capture.'],
+  ] as const) {
+    await writeFile(cut, text);
+    const refused = await rig.run(['replay', cut]);
+    t.is(refused.code, 1);
+    t.true(refused.err.startsWith(`junctor: Cannot replay ${cut}. ${words}`), refused.err);
+    t.is(refused.err.trimEnd().split('\n').length, 1);
+  }
   t.is(upstream.requests.length, 1);
 });

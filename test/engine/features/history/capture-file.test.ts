@@ -86,7 +86,7 @@ test('a capture is played from its file as it was, for each client and format, w
       // For another client: its own protocol, at a speed.
       said.length = 0;
       const at = join(gateway.home, 'capture.json');
-      t.is(await replayCapture(cli, at, { client: 'chat', speed: '1000' }), 0);
+      t.is(await replayCapture(cli, at, { client: 'chat', speed: '1000' }), 0, said.join('\n'));
       t.regex(printed.at(-1) ?? '', /data: \[DONE\]$/);
       t.is(calls(), before);
     }
@@ -162,7 +162,7 @@ test('what is no capture is told in one line', async (t) => {
       /^It is a capture of version 2 of the format; this version of Junctor reads version 1\.$/,
     ],
     [text.replace('"chunks": [', '"chunks": [7, '), /^It is damaged: capture\.(?:upstream|reply)\b.* must /],
-    [text.slice(0, -20), /^It is not a capture/],
+    [text.slice(0, -20), /^It is a capture that was cut off: its JSON text has no end\.$/],
   ];
   for (const [given, message] of cases) {
     const read = readCaptureFile(given);
