@@ -15,7 +15,7 @@ import type { Batch } from './model/event.ts';
 import { answerStage, answerTrial, answerWrapped } from './operators/around.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
-import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
+import { decodeOutline, decodeUnlessPassing, leaveWire, leaveWireForStages } from './operators/decode.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
@@ -106,7 +106,7 @@ const prepareStages = <T>(gateway: Gateway, then: SequenceStep<Reconciled, T>): 
     refuseUnservable(gateway),
     reconcileReasoning(gateway.signatures),
     named('decode-request', decodeUnlessPassing(gateway)),
-    leaveWire,
+    leaveWireForStages,
     onlyIf(isSummarized, askForSummary(gateway)),
     then,
   );

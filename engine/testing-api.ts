@@ -7,6 +7,7 @@ import { openTrial } from './trial/trial.ts';
 
 export type {
   AnswerFunction,
+  FetchFunction,
   GivenAnswer,
   Halves,
   SentCall,

@@ -9,6 +9,8 @@ export type {
   AskOptions,
   DecideOptions,
   Decision,
+  Fetched,
+  FetchOptions,
   Next,
   NextOptions,
   Spent,

@@ -39,9 +39,10 @@ export interface ClientProtocol {
   /**
    * Expresses what only this wire format has in terms that others have too, for an upstream of another format: the same request
    * if there is nothing of the kind. Records losses. Throws an `unsupported` fault for what no other format can express and the
-   * answer depends on. Absent: the decoder leaves nothing to express.
+   * answer depends on. `keepsHosted`: calls and results of a vendor's own tools stay as they are, for stages that read them. Absent: the
+   * decoder leaves nothing to express.
    */
-  readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
+  readonly forOtherWires?: (request: ModelRequest, losses: Losses, keepsHosted?: boolean) => ModelRequest;
   /** How a summary is given that a model without compaction writes; absent: clients can't ask for one. */
   readonly summary?: SummaryForm;
   /** Lower-case headers by which agents classify their requests; absent: none. */

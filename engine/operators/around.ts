@@ -24,6 +24,7 @@ import { type Layer, layersAfter } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
 import { boundContent, boundReply, errorEvent } from './bound-answer.ts';
 import { callUpstream, encodeRequest } from './call-upstream.ts';
+import { leaveWire } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { learnFrom } from './learn.ts';
 import { readEvents } from './read-events.ts';
@@ -131,7 +132,8 @@ const errorsToEvents: MonoTypeOperatorFunction<Batch> = catchError((error: unkno
 const callInside = (gateway: Gateway): ((answered: Answered) => Observable<Batch>) => {
   const { limits } = gateway.config;
   const events = stages(boundReply(limits), readEvents(), boundContent(limits), watchSignatures(gateway.signatures));
-  const call = sequence<Reconciled, Ready, Ready, Batch>(
+  const call = sequence<Reconciled, Reconciled, Ready, Ready, Batch>(
+    leaveWire,
     named('encode-request', encodeRequest(gateway)),
     yieldIfLarge(),
     named(

@@ -50,10 +50,16 @@ const reportDecoded = (decoded: Decoded): Decoded => {
  * Expresses what only the client's wire format has in terms that others have too, if the upstream speaks another one. The stages
  * then see the request as it will be encoded.
  */
-export const leaveWire: SequenceStep<Reconciled, Reconciled> = (reconciled) => {
+export const leaveWire: SequenceStep<Reconciled, Reconciled> = (reconciled) => express(reconciled, false);
+
+/** The same for stages that are around the call: they see what a vendor's own tools have done. What they leave of it goes before the call. */
+export const leaveWireForStages: SequenceStep<Reconciled, Reconciled> = (reconciled) => express(reconciled, true);
+
+const express = <R extends Reconciled>(reconciled: R, keepsHosted: boolean): R => {
   const { client, plan, request, context } = reconciled;
   if (!client.forOtherWires || plan.upstream.wire === client.wire) return reconciled;
-  return fill(reconciled, { request: client.forOtherWires(request, context.losses.at(plan.format.name)) });
+  const losses = context.losses.at(plan.format.name);
+  return fill(reconciled, { request: client.forOtherWires(request, losses, keepsHosted) });
 };
 
 /** Decodes an outlined body in full, unless it passes through. The step before, `reconcileReasoning`, then runs again. */

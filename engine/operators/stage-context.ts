@@ -6,6 +6,7 @@ import { isJsonObject } from '../model/json/json.ts';
 import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { isSecretParameter } from '../observe/log/mask-text.ts';
+import { fetchForStage } from './stage-fetch.ts';
 import { limitOf, type StageGateway, StageLife, type StageOf } from './stage-parts.ts';
 import { askStage, decideStage } from './stage-questions.ts';
 
@@ -50,6 +51,7 @@ class AttemptContext implements StageContext {
   readonly spent: StageContext['spent'];
   readonly ask: StageContext['ask'];
   readonly decide: StageContext['decide'];
+  readonly fetch: StageContext['fetch'];
   readonly #routed: Routed;
   readonly #context: ReplyContext;
   readonly #stage: StageOf;
@@ -85,6 +87,7 @@ class AttemptContext implements StageContext {
     const asker = { routed, stage, gateway, life };
     this.ask = (to, request, options): Asked => askStage(asker, to, request, options);
     this.decide = (to, question) => decideStage(asker, to, question);
+    this.fetch = (url, options) => fetchForStage(asker, url, options);
   }
 
   get memory(): StageMemory {

@@ -11,7 +11,7 @@ export interface StageOf {
 }
 
 /** What stages' contexts need of a gateway. */
-export type StageGateway = Pick<Gateway, 'config' | 'modelFacts' | 'stageMemories'>;
+export type StageGateway = Pick<Gateway, 'config' | 'modelFacts' | 'stageMemories' | 'upstreams'>;
 
 /** How long a stage may take, in milliseconds. */
 export const limitOf = ({ about }: StageOf, { config }: StageGateway): number =>

@@ -1,4 +1,4 @@
-import type { Spent, StageClient, StageMemory, StageTarget } from '../config/custom/around.ts';
+import type { Fetched, FetchOptions, Spent, StageClient, StageMemory, StageTarget } from '../config/custom/around.ts';
 import type { OpenStage, OpenTransformer } from '../config/custom/transformer.ts';
 import type { Batch, FinishReason, ModelEvent } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
@@ -16,6 +16,12 @@ export type GivenAnswer = string | readonly ModelEvent[] | readonly Batch[];
 /** Answers each call. A call fails with what it throws: `fail('upstream-overloaded', '…')`. */
 export type AnswerFunction = (request: ModelRequest) => GivenAnswer | Promise<GivenAnswer>;
 
+/** Answers each call of a service. Default: status 200, without headers and text. */
+export type FetchFunction = (
+  url: string,
+  options: Required<Pick<FetchOptions, 'method' | 'headers' | 'body'>>,
+) => Partial<Fetched> | Promise<Partial<Fetched>>;
+
 /** What is tested, and what stands in for the gateway around it. */
 export interface StageTest {
   /** A module's default export; or the module's file, which is then loaded as the gateway does it. */
@@ -29,6 +35,8 @@ export interface StageTest {
   readonly capture?: string | URL | object;
   /** The answers of what the stage may ask, and call by `next` with `to`: by `provider,model`. It has leave for these alone. */
   readonly ask?: Readonly<Record<string, GivenAnswer | AnswerFunction>>;
+  /** The answers of the services that it fetches from. Absent: there are none. */
+  readonly fetch?: FetchFunction;
   /** What it remembers: values by their keys, or the memory of an earlier test. */
   readonly memory?: Readonly<Record<string, Json>> | StageMemory;
   /** What the client has used. */

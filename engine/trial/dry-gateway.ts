@@ -47,7 +47,8 @@ export const dryGateway = (config: Config, modules: Modules, services: Partial<S
     },
   );
 
-const silent: Upstreams = {
+/** Upstreams that nothing is sent to. */
+export const silent: Upstreams = {
   call: () => throwError(() => new Error('Nothing is sent.')),
   adjust: () => undefined,
   closeIdleSockets: () => undefined,

@@ -15,6 +15,7 @@ import { configFor } from './config-for.ts';
 import type { AnswerFunction, GivenAnswer, StageTest } from './declared.ts';
 import { dryGateway } from './dry-gateway.ts';
 import { TrialFailure } from './failure.ts';
+import { servedBy } from './given-fetch.ts';
 import { readCapture } from './read-capture.ts';
 
 /** A stage, and what stands in for the gateway around it. */
@@ -47,7 +48,7 @@ export const openTrial = async (test: StageTest): Promise<Trial> => {
   const model = target.model ?? captured?.model ?? 'model';
   return {
     name,
-    ...gatewaysFor(stage, { target, provider, model, limitMs, asks: Object.keys(ask) }),
+    ...gatewaysFor(stage, { target, provider, model, limitMs, asks: Object.keys(ask), fetch: test.fetch }),
     protocol: protocolFor(test, captured?.client),
     client,
     provider,
@@ -69,9 +70,11 @@ const gatewaysFor = (
     model,
     limitMs,
     asks,
+    fetch,
   }: Pick<Trial, 'provider' | 'model' | 'limitMs'> & {
     readonly target: NonNullable<StageTest['target']>;
     readonly asks: readonly string[];
+    readonly fetch: StageTest['fetch'];
   },
 ): Pick<Trial, 'gateway' | 'bare'> => {
   const known = { name: model, ...(input && { input }), ...(window !== undefined && { context: window }) };
@@ -80,7 +83,7 @@ const gatewaysFor = (
   const entry = { at: 'transformers[0]', name, path: name, options: {}, ask: asks };
   const custom = new Map([[entry.at, { file: name, stage }]]);
   return {
-    gateway: dryGateway({ ...config, transformers: [entry] }, { custom }),
+    gateway: dryGateway({ ...config, transformers: [entry] }, { custom }, { upstreams: servedBy(fetch) }),
     bare: dryGateway(config, { custom }),
   };
 };

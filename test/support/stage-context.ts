@@ -8,7 +8,15 @@ export const stageContext = (over: Partial<StageContext> = {}): StageContext => 
   id: 'test',
   client: { wire: 'chat', path: '/v1/chat/completions', header: () => undefined },
   original: plainRequest,
-  target: { provider: 'p', model: 'm', format: 'openai', isVendor: false, isClientsVendor: false, attempt: 1 },
+  target: {
+    provider: 'p',
+    model: 'm',
+    format: 'openai',
+    isVendor: false,
+    isClientsVendor: false,
+    webSearch: false,
+    attempt: 1,
+  },
   signal: new AbortController().signal,
   limitMs: 30_000,
   asks: [],
@@ -21,6 +29,9 @@ export const stageContext = (over: Partial<StageContext> = {}): StageContext => 
   },
   decide() {
     throw new Error('nothing can be decided here');
+  },
+  async fetch() {
+    throw new Error('nothing can be fetched here');
   },
   ...over,
 });

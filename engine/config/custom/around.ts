@@ -62,6 +62,11 @@ export interface StageContext {
    * model gives none of the answers.
    */
   readonly decide: (to: string, question: DecideOptions) => Promise<Decision>;
+  /**
+   * Calls a service that isn't a model, by `http` or `https`: over the gateway's connections, with its proxy and its time limits, and without
+   * following redirects. Ends with the request. Rejects with a `FaultError` if no whole answer comes; an answer of any status is one.
+   */
+  readonly fetch: (url: string, options?: FetchOptions) => Promise<Fetched>;
 }
 
 /** The client of a request. */
@@ -90,6 +95,8 @@ export interface StageDestination {
   readonly isVendor: boolean;
   /** Whether it is the vendor of the client's own protocol, who gets what clients send for that vendor alone. */
   readonly isClientsVendor: boolean;
+  /** Whether a web search that a client has is passed on, since the format's vendor has one. */
+  readonly webSearch: boolean;
   /** What the model is known to read; absent: unknown. */
   readonly input?: ModelFacts['input'];
   /** Tokens that a prompt may have; absent: unknown. */
@@ -151,6 +158,26 @@ export interface Decision {
   readonly usage: Usage;
   /** The destination that answered: `provider,model`. */
   readonly route: string;
+}
+
+/** How a service is called. */
+export interface FetchOptions {
+  /** Default: `POST` with a body, else `GET`. */
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The longest time until the whole answer, in milliseconds. Default: the entry's `timeoutMs`, or `TIMEOUTS.stageMs`. */
+  readonly limitMs?: number;
+  /** The most bytes of the answer, decompressed. Default: 1 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** A service's answer. */
+export interface Fetched {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
 }
 
 /** A question that is asked once it is awaited, or each time its events are subscribed to. */

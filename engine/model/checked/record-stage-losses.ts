@@ -11,12 +11,15 @@ interface Place {
 }
 
 /**
- * Records what a custom stage dropped of a request: instructions, turns, tools and parts. A node stays if its path or its name does; one
- * without a path counts as the successor of the first of its kind that is missing from its list.
+ * Records what a custom stage dropped of a request: instructions, turns, tools and parts. A node stays if its path or its name does, maybe in
+ * another turn; one without a path counts as the successor of the first of its kind that is missing from its list.
  */
 export const recordStageLosses = (before: ModelRequest, after: ModelRequest, losses: Losses): void => {
   compare(partPlaces(before.system, 'system'), partPlaces(after.system, 'system'), losses);
-  compare(turnPlaces(before), turnPlaces(after), losses);
+  if (before.turns !== after.turns) {
+    const moved = new Set(after.turns.flatMap(({ parts }) => parts.flatMap(({ at }) => at ?? [])));
+    compare(turnPlaces(before), turnPlaces(after), losses, moved);
+  }
   compare(toolPlaces(before), toolPlaces(after), losses);
 };
 
@@ -42,12 +45,17 @@ const toolPlaces = ({ tools }: ModelRequest): readonly Place[] =>
     inside: [],
   }));
 
-const compare = (before: readonly Place[], after: readonly Place[], losses: Losses): void => {
+const compare = (
+  before: readonly Place[],
+  after: readonly Place[],
+  losses: Losses,
+  moved: ReadonlySet<string> = none,
+): void => {
   const remaining = new Map(after.map((place) => [place.at, place]));
   const missing: Place[] = [];
   for (const place of before) {
     const same = remaining.get(place.at);
-    if (same) compare(place.inside, same.inside, losses);
+    if (same) compare(place.inside, same.inside, losses, moved);
     else missing.push(place);
     remaining.delete(place.at);
   }
@@ -56,7 +64,9 @@ const compare = (before: readonly Place[], after: readonly Place[], losses: Loss
     successors.get(place.kind)?.push(place) ?? successors.set(place.kind, [place]);
   for (const place of missing) {
     const successor = successors.get(place.kind)?.shift();
-    if (successor) compare(place.inside, successor.inside, losses);
-    else losses.drop(place.at);
+    if (successor) compare(place.inside, successor.inside, losses, moved);
+    else if (!moved.has(place.at)) losses.drop(place.at);
   }
 };
+
+const none: ReadonlySet<string> = new Set();

@@ -14,6 +14,7 @@ import { isForVerdicts } from '../rules/stage-conditions.ts';
 import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
 import { aroundStageOf, buildStages, conditionOf, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
+import { takesWebSearch } from './takes-web-search.ts';
 
 /** Identifies a plan: a client protocol, a provider's model, and the conditions that hold of those that concern it. */
 export interface PlanKey {
@@ -91,15 +92,16 @@ export const compilePlan = (
     passes: undefined,
     maxOutput,
   };
-  const { readsAttribution = false, readsImages } = format.protocol(unstaged);
+  const asked = format.protocol(unstaged);
   const destination = {
     provider: provider.name,
     model,
     format: format.name,
     isVendor: isVendors(choice.because),
-    isClientsVendor: client.attribution !== undefined && readsAttribution,
+    isClientsVendor: client.attribution !== undefined && asked.readsAttribution === true,
+    webSearch: takesWebSearch(asked, model),
     // What the format refuses is lacking, whoever says otherwise.
-    input: (readsImages?.(model) ?? true) ? input : (input ?? ['text']).filter((kind) => kind !== 'image'),
+    input: (asked.readsImages?.(model) ?? true) ? input : (input ?? ['text']).filter((kind) => kind !== 'image'),
     window,
   };
   const { stages, fault } = buildStages(

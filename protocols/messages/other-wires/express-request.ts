@@ -20,16 +20,16 @@ import { declaredTools } from './declared-tools.ts';
 /**
  * Expresses a request of this format in terms that others have too: tool references as text, tool changes as tools, a summary as
  * text, the effort of a message as the request's. Throws an `unsupported` fault for blocks and tools that the answer depends on and
- * that no other format can express.
+ * that no other format can express. `keepsHosted`: blocks of the vendor's own tools stay, for stages that read them.
  */
-export const expressRequest = (request: ModelRequest, losses: Losses): ModelRequest => {
+export const expressRequest = (request: ModelRequest, losses: Losses, keepsHosted = false): ModelRequest => {
   const { tools, turns, reasoning, user, extra } = request;
   const isOwn = turns.some(saysMore);
   const effort = isOwn ? askedEffort(request) : reasoning?.effort;
   return {
     ...request,
     tools: isOwn || tools.some(isOwnTool) ? declaredTools(request, losses) : tools,
-    turns: isOwn ? expressTurns(turns, losses) : turns,
+    turns: isOwn ? expressTurns(turns, { losses, keepsHosted }) : turns,
     ...(effort !== reasoning?.effort && { reasoning: { wire: 'messages', ...reasoning, effort } }),
     ...(user !== undefined && { user: userIn(user) }),
     ...(extra && { extra: { ...extra, fields: withoutMoot(extra.fields) } }),
@@ -42,13 +42,19 @@ const saysMore = ({ parts, extra }: Turn): boolean => extra !== undefined || par
 /** Whether a tool may have something that only this format has, such as its deferral. */
 const isOwnTool = ({ type, extra }: Tool): boolean => type === 'hosted' || extra !== undefined;
 
-const expressTurns = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
-  const kept = fromSummary(turns, losses);
+/** Where losses go, and whether blocks of the vendor's own tools stay. */
+interface Expressing {
+  readonly losses: Losses;
+  readonly keepsHosted: boolean;
+}
+
+const expressTurns = (turns: readonly Turn[], expressing: Expressing): readonly Turn[] => {
+  const kept = fromSummary(turns, expressing.losses);
   const lastUser = kept.findLastIndex(({ role }) => role === 'user');
   return kept.flatMap((turn, index) => {
     const { extra } = turn;
     if (index < lastUser && extra?.fields.clear_at === untilNextUser) return [];
-    const parts = expressParts(turn.parts, turn.role, losses);
+    const parts = expressParts(turn.parts, turn.role, expressing);
     if (parts.length === 0 && turn.parts.length > 0) return [];
     if (parts === turn.parts && !extra) return [turn];
     return [{ ...turn, parts, ...(extra && { extra: { ...extra, fields: withoutUnderstood(turn, extra) } }) }];
@@ -89,12 +95,12 @@ const without = (value: Json, name: string): Json => {
 };
 
 /** The parts with those of this format alone expressed by others; the same list if there are none. */
-const expressParts = (parts: readonly Part[], role: Turn['role'], losses: Losses): readonly Part[] => {
+const expressParts = (parts: readonly Part[], role: Turn['role'], expressing: Expressing): readonly Part[] => {
   if (!parts.some(isOrHoldsOpaque)) return parts;
   const references = parts.filter(isReference);
   return parts.flatMap((part) => {
-    if (isReference(part)) return part === references[0] ? [foundTools(references, losses)] : [];
-    return expressPart(part, role, losses);
+    if (isReference(part)) return part === references[0] ? [foundTools(references, expressing.losses)] : [];
+    return expressPart(part, role, expressing);
   });
 };
 
@@ -108,22 +114,22 @@ const isOrHoldsOpaque = (part: Part): boolean => {
   return isOpaque(part);
 };
 
-const expressPart = (part: Part, role: Turn['role'], losses: Losses): readonly Part[] => {
-  if (part.type === 'tool-result') return [withResult(part, losses)];
+const expressPart = (part: Part, role: Turn['role'], expressing: Expressing): readonly Part[] => {
+  if (part.type === 'tool-result') return [withResult(part, expressing)];
   if (part.type === 'document' && part.source.kind === 'content') {
-    return [{ ...part, source: { kind: 'content', parts: expressParts(part.source.parts, 'user', losses) } }];
+    return [{ ...part, source: { kind: 'content', parts: expressParts(part.source.parts, 'user', expressing) } }];
   }
-  return isOpaque(part) ? expressOpaque(part, role, losses) : [part];
+  return isOpaque(part) ? expressOpaque(part, role, expressing) : [part];
 };
 
 /** Some vendors reject a result without a text. */
-const withResult = (part: Extract<Part, { type: 'tool-result' }>, losses: Losses): Part => {
-  const content = expressParts(part.content, 'user', losses);
+const withResult = (part: Extract<Part, { type: 'tool-result' }>, expressing: Expressing): Part => {
+  const content = expressParts(part.content, 'user', expressing);
   if (content.length > 0 || part.content.length === 0) return { ...part, content };
   return { ...part, content: [{ type: 'text', text: '(no output)', at: part.at }] };
 };
 
-const expressOpaque = (part: OpaquePart, role: Turn['role'], losses: Losses): readonly Part[] => {
+const expressOpaque = (part: OpaquePart, role: Turn['role'], { losses, keepsHosted }: Expressing): readonly Part[] => {
   const { raw, at = 'messages' } = part;
   const use = blockUse(raw, role);
   switch (use) {
@@ -136,6 +142,7 @@ const expressOpaque = (part: OpaquePart, role: Turn['role'], losses: Losses): re
       // Without a text: there was nothing to summarize.
       return [];
     case 'dropped':
+      if (keepsHosted) return [part];
       losses.drop(at, String(raw.type));
       return [];
     case 'refused':

@@ -1,0 +1,26 @@
+import { FaultError } from '../../model/fault.ts';
+import { Losses } from '../../model/loss.ts';
+import type { UpstreamProtocol } from '../../model/protocol.ts';
+import { probeRequest } from '../../model/request.ts';
+import { ToolNames } from '../../model/wire/tool-names.ts';
+
+/** Whether a model is asked by this protocol with the web search of its vendor, if a client has one: the encoder itself tells. */
+export const takesWebSearch = ({ encodeRequest }: UpstreamProtocol, model: string): boolean => {
+  const losses = new Losses('probe');
+  try {
+    encodeRequest(
+      {
+        ...probeRequest(model),
+        turns: [{ role: 'user', parts: [{ type: 'text', text: '?' }] }],
+        tools: [{ type: 'web-search', raw: { wire: 'messages', value: {} }, at }],
+      },
+      { names: new ToolNames(), losses, replyPassesThrough: false },
+    );
+  } catch (error) {
+    if (error instanceof FaultError) return false;
+    throw error;
+  }
+  return !losses.list.some(({ path, outcome }) => path === at && outcome === 'dropped');
+};
+
+const at = 'tools[0]';
