@@ -27,7 +27,7 @@ export const stages: ReadonlyMap<string, Transformer> = byName([
 ]);
 
 /** Stages that are modules on the public API, as users' own are: the `index.ts` of a folder. Each is loaded once an entry names it. */
-export const shipped: readonly string[] = ['judge', 'see'];
+export const shipped: readonly string[] = ['judge', 'see', 'search'];
 
 /** A provider's format if neither the configuration nor the host determines it. */
 export const defaultFormat = openai.name;

@@ -13,6 +13,7 @@ const entryPoints = {
   'try-thread': 'engine/trial/try-thread-main.ts',
   'stage-judge': 'transformers/judge/index.ts',
   'stage-see': 'transformers/see/index.ts',
+  'stage-search': 'transformers/search/index.ts',
   'transformer-api': 'engine/transformer-api.ts',
   'testing-api': 'engine/testing-api.ts',
   'bench-load': 'bench/load/serve.ts',

@@ -81,6 +81,7 @@ const furtherPages = [
   'docs/reasoning.md',
   'docs/responses.md',
   'docs/rules.md',
+  'docs/search.md',
   'docs/see.md',
   'docs/taught.md',
   'docs/telemetry.md',

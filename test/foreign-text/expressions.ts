@@ -48,6 +48,18 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^["'`*]{0,3}|[."'`*]{0,4}$/g, many('*')),
     foreign(/"answer"\s{0,9}:\s{0,9}"/, many('"answer"         :         ')),
   ],
+  'engine/operators/stage-fetch.ts': [foreign(/^https?:$/), foreign(/\.$/)],
+  'transformers/search/domains.ts': [foreign(/^https?:\/\//i), foreign(/^\*?\./), foreign(/[/*]$/)],
+  'transformers/search/history.ts': [foreign(/\W+/g, many('.'))],
+  'transformers/search/links.ts': [foreign(/https?:\/\/[^\s<>"'\]]{1,2000}/g, many('http://'))],
+  'transformers/search/outcome.ts': [
+    foreign(/^https?:$/),
+    foreign(/<[^<>]*>/g, many('<a')),
+    foreign(/&(?:amp|quot|apos|nbsp|#39|#x27);/g, many('&')),
+    foreign(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, many('\u200b')),
+    foreign(/ {2,}/g, many(' ')),
+  ],
+  'transformers/search/sources.ts': [foreign(/^[A-Za-z]{2}$/)],
   'engine/operators/stage-questions.ts': [foreign(/\.$/)],
   'engine/model/wire/readable-document.ts': [
     foreign(
