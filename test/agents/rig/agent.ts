@@ -42,6 +42,8 @@ export interface Scenario {
   readonly mcp?: true;
   /** It has its calls judged, by the gateway or by a model behind it; default: all run, without asking anybody. */
   readonly isJudged?: true;
+  /** The gateway searches for it; default: it may, but has no need to. */
+  readonly searches?: true;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** The vendor's answers; `request` counts from 1. */

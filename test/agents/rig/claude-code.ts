@@ -56,6 +56,23 @@ const scenarios: readonly Scenario[] = [
     requests: 2,
   },
   {
+    name: 'a web search',
+    searches: true,
+    oncePerFormat: true,
+    env: { ENABLE_TOOL_SEARCH: '0' },
+    script(seen, tag) {
+      // The search is a request of its own, which has nothing but the tool for it.
+      if (seen.tools.length > 1) {
+        return seen.results.length === 0 ? call(seen, [/^WebSearch$/, { query: `first ${tag}` }]) : done(seen);
+      }
+      return seen.results.length === 0
+        ? call(seen, [/^web_search$/, { query: `second ${tag}` }])
+        : answer({ text: `The page says: ${seen.results.join()}` });
+    },
+    says: (tag) => [new RegExp(`DONE[^]*https://found\\.example/second%20${tag}[^]*excerpt of second ${tag}[^]*END`)],
+    requests: 4,
+  },
+  {
     name: 'a sub-agent',
     script(seen, tag) {
       if (!hasText(seen, mainTask(tag))) return answer({ thinking: 'Easy.', text: `The sub-agent saw ${tag}.` });

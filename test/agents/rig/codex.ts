@@ -184,6 +184,28 @@ const scenarios: readonly Scenario[] = [
     requests: 3,
   },
   {
+    name: 'a web search, then one beside a command',
+    model: names.unknown,
+    searches: true,
+    oncePerFormat: true,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/^web_search$/, { query: `first ${tag}` }]);
+        case 1:
+          return call(
+            seen,
+            [/^web_search$/, { query: `second ${tag}` }],
+            [/exec_command$/, { cmd: `echo third-${tag}` }],
+          );
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^]*excerpt of first ${tag}[^]*excerpt of second ${tag}[^]*third-${tag}[^]*END`)],
+    requests: 3,
+  },
+  {
     name: 'a conversation that is too long',
     model: names.unknown,
     script(seen, tag) {

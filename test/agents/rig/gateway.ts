@@ -6,6 +6,7 @@ import { judge } from './judge.ts';
 import { type Party, parties, slugOf } from './parties.ts';
 import { runProgram } from './program.ts';
 import { refusingParties } from './refusing.ts';
+import { searxng } from './searxng.ts';
 import { list, loose } from './seen.ts';
 import { keyOf } from './world.ts';
 
@@ -24,6 +25,8 @@ export interface AgentGateway {
 
 /** The gateway's own command. */
 export const launcher = resolve(import.meta.dirname, '../../../engine/cli/junctor.js');
+
+const search = { service: 'searxng', url: searxng.baseUrl };
 
 /** How long it may take until it listens, and how long it may run at all, in milliseconds. */
 const limitMs = 3_600_000;
@@ -53,6 +56,9 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
       rules: [{ name: 'auto-review', when: { model: 'codex-auto-review' }, to: `${judge.name},${judge.model}` }],
     },
     transformers: [
+      // Gemini's models search by themselves, but the stage must do with their format, too.
+      { name: 'search', provider: 'gemini', options: { ...search, always: true } },
+      { name: 'search', options: search },
       { name: 'judge', ask: [`${judge.name},${judge.model}`] },
       ...all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
     ],

@@ -27,6 +27,9 @@ const isInBrief = (agent: Agent, scenario: Scenario, party: Party): boolean => {
   );
 };
 
+/** Parties whose models search by themselves. */
+const ownSearch: readonly string[] = ['anthropic', 'openai responses', 'openrouter'];
+
 /** Agents with all kinds of conversations; the others have a tool loop. */
 const versed: readonly Agent[] = [claudeCode, codex];
 const agents: readonly Agent[] = [...versed, opencode, copilot, qwen];
@@ -55,6 +58,7 @@ export const testAgent = (agent: Agent): void => {
       if (scenario.oncePerFormat && !party.teaches && !formatParties.includes(party)) continue;
       // The vendor of the agent's own protocol judges by itself.
       if (agent === claudeCode && scenario.isJudged && party.name === 'anthropic') continue;
+      if (scenario.searches && ownSearch.includes(party.name)) continue;
       if (brief && !isInBrief(agent, scenario, party)) continue;
       test(`${party.name}: ${scenario.name}`, async (t) => {
         t.timeout(600_000);

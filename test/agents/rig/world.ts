@@ -8,6 +8,7 @@ import {
 import type { Scripted } from '../../support/vendors/script.ts';
 import { judge, judgeAnswer } from './judge.ts';
 import type { Party } from './parties.ts';
+import { searxng, searxngAnswer } from './searxng.ts';
 import { loose, readSeen, type Seen } from './seen.ts';
 
 /** What a script has a vendor do. */
@@ -61,6 +62,7 @@ export const startWorld = async (): Promise<World> => {
   const strays: string[] = [];
   const upstream = await startUpstream(({ url, text, body, headers }) => {
     if (url.startsWith(judge.baseUrl)) return judgeAnswer(text);
+    if (url.startsWith(searxng.baseUrl)) return searxngAnswer(url);
     const one = cases.find(({ tag }) => text.includes(tag));
     if (!one) {
       strays.push(url);
