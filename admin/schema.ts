@@ -248,6 +248,7 @@ export const TransformerRow = Type.Object({
     call: Type.Boolean(),
     around: Type.Optional(Type.Boolean({ description: 'It has no halves: it is around the call.' })),
   }),
+  asks: Type.Optional(Type.Boolean({ description: 'It asks models, which `ask` of its entry names.' })),
   state: Type.Enum(['loaded', 'failed', 'stale'], {
     description: '`stale`: its file was changed and can not be used; what was loaded before is in use.',
   }),

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { TransformerEntry } from '../../engine/config/config.ts';
 import { type LoadedStage, loadShipped } from '../../engine/config/custom/load-stages.ts';
+import type { OpenTransformer } from '../../engine/config/custom/transformer.ts';
 import type { Finding } from '../../engine/config/diagnostics.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
@@ -65,13 +66,20 @@ const showFormat = ({ name, path, about = '', options, firstStart }: Format): Tr
   ...(firstStart && { firstStart }),
 });
 
-const showStage = ({ name, about = '', options, halves }: Omit<Transformer, 'configure'>): TransformerRow => ({
+const showStage = ({
+  name,
+  about = '',
+  options,
+  halves,
+  asks,
+}: Omit<Transformer, 'configure'> & Pick<OpenTransformer, 'asks'>): TransformerRow => ({
   name,
   endpoint: null,
   kind: 'stage',
   about,
   options: plain(options),
   halves,
+  ...(asks && { asks }),
   state: 'loaded',
 });
 
@@ -87,14 +95,14 @@ const showCustom = (
     return { ...row, name, about: '', options: null, halves, state: 'failed', error: loaded.problem };
   }
   const { stage, about = '', schema = null } = loaded;
-  const { request, events, call, operators = {}, around } = stage;
+  const { asks, request, events, call, operators = {}, around } = stage;
   const halves = {
     request: (request ?? operators.request) !== undefined,
     events: (events ?? operators.events) !== undefined,
     call: call !== undefined,
     ...(around && { around: true }),
   };
-  const shown = { ...row, name: stage.name, about, options: schema, halves };
+  const shown = { ...row, name: stage.name, about, options: schema, halves, ...(asks && { asks }) };
   return staleBecause === undefined
     ? { ...shown, state: 'loaded' }
     : { ...shown, state: 'stale', error: `The changed module ${staleBecause}` };

@@ -41,6 +41,8 @@ interface OpenHalves<Options> {
 
 /** A transformer whose stages may have operators, or be around the rest. */
 export interface OpenTransformer extends Omit<Transformer, 'configure'> {
+  /** It asks models, so its entry must name at least one in `ask`. */
+  readonly asks?: true;
   readonly configure: (options: unknown) => OpenStage;
 }
 
@@ -70,6 +72,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
       call: call !== undefined,
       ...(around && { around: true }),
     },
+    ...(asks && { asks }),
     configure(given) {
       const options = optionsReader.read(given ?? {}, 'options');
       const events = spec.events?.(options);

@@ -102,3 +102,14 @@ test('the configuration on the page runs as it is', async (t) => {
     },
   ]);
 });
+
+test('the interface has what its form needs', async (t) => {
+  const gateway = await startGateway({ Providers: [] });
+  t.teardown(gateway.stop);
+  const { body: listed } = await request(`${gateway.baseUrl}/api/transformers`);
+  const { transformers } = Object(await listed.json());
+  t.like(
+    transformers.find(({ name }: { readonly name: string }) => name === 'judge'),
+    { kind: 'stage', asks: true, halves: { around: true }, options: { properties: { rules: { title: 'Rules' } } } },
+  );
+});

@@ -105,6 +105,11 @@ browserTest('the drawing, the stage’s row, and the calls in a request’s path
   t.deepEqual(await violations(page), []);
   await page.locator('[data-node="stages/to/p,small"]').click();
   await page.getByText('around the call', { exact: true }).waitFor();
+  await page.getByLabel('Add a transformer').selectOption('stage judge');
+  const asked = page.getByRole('group', { name: 'Whom it asks' }).getByLabel('p,guard');
+  await asked.check();
+  t.true(await asked.isChecked());
+  t.deepEqual(await violations(page), []);
 
   const requestTab = await browser.open(`${gateway.baseUrl}/ui#/requests/${id}`);
   const calls = requestTab.page.getByRole('region', { name: 'Calls of stages' });

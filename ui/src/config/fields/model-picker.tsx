@@ -11,6 +11,7 @@ const shortList = 8;
 /** Picks models from a list; other names are typed. */
 export const ModelPicker = ({
   path = '',
+  legend = 'Models',
   listed,
   picked,
   problem,
@@ -19,6 +20,7 @@ export const ModelPicker = ({
 }: {
   /** Where the names are in the configuration. */
   readonly path?: string;
+  readonly legend?: string;
   readonly listed: readonly string[];
   readonly picked: readonly string[];
   /** Why there is no list. */
@@ -38,7 +40,7 @@ export const ModelPicker = ({
   };
   return (
     <fieldset className="model-picker" {...mark} tabIndex={-1}>
-      <legend className="field-label">Models</legend>
+      <legend className="field-label">{legend}</legend>
       <div className="row">
         <TextField
           label="Filter the models, or type a name"

@@ -30,7 +30,7 @@ export const EntryForm = ({
 }) => {
   const config = useRoutingConfig();
   const path = `transformers[${at}]`;
-  const { name, path: file, provider, models, options = {} } = entry;
+  const { name, path: file, provider, models, ask, options = {} } = entry;
   const providers = (config.Providers ?? []).flatMap((one) => (one.name ? [one.name] : []));
   const nameField = useField(`${path}.name`);
   const moduleField = useField(`${path}.path`);
@@ -94,6 +94,18 @@ export const EntryForm = ({
             .flatMap(modelNames)}
           picked={models}
           onChange={(next) => onChange(withMember(entry, 'models', next))}
+        />
+      )}
+      {(known?.asks || known?.kind === 'custom' || ask !== undefined) && (
+        <ModelPicker
+          legend="Whom it asks"
+          path={`${path}.ask`}
+          listed={[
+            ...(config.Providers ?? []).flatMap((one) => modelNames(one).map((model) => `${one.name},${model}`)),
+            ...(config.Pools ?? []).flatMap((pool) => pool.name ?? []),
+          ]}
+          picked={ask ?? []}
+          onChange={(next) => onChange(withMember(entry, 'ask', next.length === 0 ? undefined : next))}
         />
       )}
       {known?.kind !== 'format' && <EntryTerms entry={entry} path={path} onChange={onChange} />}
