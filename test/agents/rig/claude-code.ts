@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Agent, answer, call, done, hasText, mainTask, type Scenario, toolLoop } from './agent.ts';
 import { harmful } from './judge.ts';
+import { picture, sight } from './seer.ts';
 
 const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
 
@@ -71,6 +72,13 @@ const scenarios: readonly Scenario[] = [
     },
     says: (tag) => [new RegExp(`DONE[^]*https://found\\.example/second%20${tag}[^]*excerpt of second ${tag}[^]*END`)],
     requests: 4,
+  },
+  {
+    name: 'a picture, for a model that reads text only',
+    oncePerFormat: true,
+    script: (seen) => (seen.results.length === 0 ? call(seen, [/^Read$/, { file_path: picture }]) : done(seen)),
+    says: () => [new RegExp(`DONE \\[A picture\\.[^|]*: "${sight}"\\] END`)],
+    requests: 2,
   },
   {
     name: 'a sub-agent',

@@ -8,6 +8,7 @@ import { runProgram } from './program.ts';
 import { refusingParties } from './refusing.ts';
 import { searxng } from './searxng.ts';
 import { list, loose } from './seen.ts';
+import { seer } from './seer.ts';
 import { keyOf } from './world.ts';
 
 /** A gateway as users run it: a process of its own, whose upstreams are reached through this proxy. */
@@ -48,9 +49,9 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
         name: slugOf(party),
         baseUrl: party.baseUrl,
         apiKey: keyOf(party),
-        models: [party.model],
+        models: [{ name: party.model, input: ['text'] }],
       })),
-      { name: judge.name, baseUrl: judge.baseUrl, apiKey: 'k', models: [judge.model] },
+      ...[judge, seer].map(({ name, baseUrl, model }) => ({ name, baseUrl, apiKey: 'k', models: [model] })),
     ],
     Router: {
       rules: [{ name: 'auto-review', when: { model: 'codex-auto-review' }, to: `${judge.name},${judge.model}` }],
@@ -60,6 +61,7 @@ export const startGateway = async (proxyUrl: string, webSockets = 100): Promise<
       { name: 'search', provider: 'gemini', options: { ...search, always: true } },
       { name: 'search', options: search },
       { name: 'judge', ask: [`${judge.name},${judge.model}`] },
+      { name: 'see', ask: [`${seer.name},${seer.model}`] },
       ...all.flatMap((party) => (party.options ? [{ ...party.options, provider: slugOf(party) }] : [])),
     ],
   };

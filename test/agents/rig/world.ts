@@ -10,6 +10,7 @@ import { judge, judgeAnswer } from './judge.ts';
 import type { Party } from './parties.ts';
 import { searxng, searxngAnswer } from './searxng.ts';
 import { loose, readSeen, type Seen } from './seen.ts';
+import { seer, seerAnswer } from './seer.ts';
 
 /** What a script has a vendor do. */
 export type Act =
@@ -63,6 +64,7 @@ export const startWorld = async (): Promise<World> => {
   const upstream = await startUpstream(({ url, text, body, headers }) => {
     if (url.startsWith(judge.baseUrl)) return judgeAnswer(text);
     if (url.startsWith(searxng.baseUrl)) return searxngAnswer(url);
+    if (url.startsWith(seer.baseUrl)) return seerAnswer(text);
     const one = cases.find(({ tag }) => text.includes(tag));
     if (!one) {
       strays.push(url);
