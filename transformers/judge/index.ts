@@ -2,6 +2,7 @@ import {
   type Answer,
   type Batch,
   type JsonObject,
+  type Losses,
   type MessageStop,
   type ModelRequest,
   rx,
@@ -32,16 +33,25 @@ export default transformer({
         description: "What the judge flags or lets pass, in your own words. They win over the stage's own.",
       }),
     ),
+    atLeast: Type.Optional(
+      Type.Number({
+        title: 'Least probability',
+        minimum: 0,
+        maximum: 1,
+        description:
+          'How likely it must be that a call is not flagged, from 0 to 1. Where the provider reports no probability, there is no verdict.',
+      }),
+    ),
   }),
-  around(request, next, context, { rules }) {
+  around(request, next, context, { rules, atLeast }) {
     const [judge] = context.asks;
     // Stages before may have changed `request`.
     const safeguard = safeguardsOf(context.original).find(isOurs);
     if (judge === undefined || safeguard === undefined) return next(request);
     return rx.defer(() => {
-      const judging = new Judging(context, { judge, rules, machine: safeguard.classifier_context });
+      const judging = new Judging(context, { judge, rules, atLeast, machine: safeguard.classifier_context });
       return next(withoutOurs(request)).pipe(
-        rx.concatMap((batch) => withResults(judging.read(batch), judging)),
+        rx.concatMap((batch) => withResults(judging.read(batch), judging, context.losses)),
         rx.finalize(() => judging.end()),
       );
     });
@@ -68,16 +78,19 @@ const withoutOurs = (request: ModelRequest): ModelRequest => {
 };
 
 /** The end of an answer waits for the verdicts, and has them; all else goes on. */
-const withResults = (batch: Batch, judging: Judging): Answer => {
+const withResults = (batch: Batch, judging: Judging, losses: Losses): Answer => {
   const at = batch.findIndex(({ type }) => type === 'message-stop');
   const stop = batch[at];
   if (stop?.type !== 'message-stop') return rx.of(batch);
-  const end = judging.results().pipe(rx.map((toolUses) => [endWith(stop, toolUses)]));
+  const end = judging.results().pipe(rx.map((toolUses) => [endWith(stop, toolUses, losses)]));
   return at > 0 ? rx.concat(rx.of(batch.slice(0, at)), end) : end;
 };
 
-const endWith = (stop: MessageStop, toolUses: JsonObject): MessageStop => {
-  const own = stop.extra?.wire === 'messages' ? stop.extra.fields : {};
+const endWith = (stop: MessageStop, toolUses: JsonObject, losses: Losses): MessageStop => {
+  const { wire, fields = {} } = stop.extra ?? {};
+  const isOwn = wire === 'messages';
+  // What only another protocol knows has no place beside it.
+  if (!isOwn) for (const name of Object.keys(fields)) losses.drop(name);
   const results = [{ type: kind, status: { type: 'available', tool_uses: toolUses } }];
-  return { ...stop, extra: { wire: 'messages', fields: { ...own, safeguard_results: results } } };
+  return { ...stop, extra: { wire: 'messages', fields: { ...(isOwn && fields), safeguard_results: results } } };
 };

@@ -17,6 +17,8 @@ interface Terms {
   /** The destination of the questions. */
   readonly judge: string;
   readonly rules: string | undefined;
+  /** How likely it must be that a call isn't flagged, from 0 to 1; `undefined`: the judge's choice counts. */
+  readonly atLeast: number | undefined;
   /** What the agent tells a classifier of the user's machine. */
   readonly machine: unknown;
 }
@@ -134,8 +136,8 @@ export class Judging {
 
   #ask(asked: Case): rx.Observable<JsonObject> {
     const { memory } = this.#context;
-    const { judge, rules } = this.#terms;
-    const key = digest([judge, rules, asked]);
+    const { judge, rules, atLeast } = this.#terms;
+    const key = digest([judge, rules, atLeast, asked]);
     return rx
       .defer(() => memory.get(key))
       .pipe(
@@ -158,7 +160,7 @@ export class Judging {
     const question = ask(this.#terms.judge, questionOf(asked, this.#terms.rules), { limitMs: limitMs * inTime });
     return whole(question.events).pipe(
       rx.map((reply) => {
-        const verdict = verdictOf(reply);
+        const verdict = verdictOf(reply, this.#terms.atLeast);
         if (verdict) this.#keep(key, verdict);
         return verdict;
       }),

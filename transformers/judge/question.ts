@@ -57,7 +57,7 @@ export const questionOf = (asked: Case, rules: string | undefined): ModelRequest
     tools: [],
     output: { type: 'json-schema', name: 'verdict', schema, strict: true },
     maxTokens,
-    stream: true,
+    stream: false,
     decision: { question: whole, answers, about },
   };
 };

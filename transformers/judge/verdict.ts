@@ -12,11 +12,20 @@ const maxExplanation = 500;
 
 /**
  * The verdict that a judge's answer is; `undefined` if it is anything else. The whole text must be the verdict: one that stands among other
- * words may be quoted from the call.
+ * words may be quoted from the call. `atLeast`: how likely it must be that the call isn't flagged; then an answer that doesn't say how likely
+ * it is lets nothing pass.
  */
-export const verdictOf = ({ text, events }: Pick<Reply, 'text' | 'events'>): Verdict | undefined => {
+export const verdictOf = (
+  { text, events }: Pick<Reply, 'text' | 'events'>,
+  atLeast: number | undefined,
+): Verdict | undefined => {
   const end = events.at(-1);
-  return end?.type === 'message-stop' && end.finish === 'end' ? verdictIn(parsed(unfenced(text.trim()))) : undefined;
+  if (end?.type !== 'message-stop' || end.finish !== 'end') return undefined;
+  const verdict = verdictIn(parsed(unfenced(text.trim())));
+  if (verdict?.answer !== 'not_flagged' || atLeast === undefined) return verdict;
+  const probability = end.probabilities?.not_flagged;
+  if (probability === undefined) return undefined;
+  return probability >= atLeast ? verdict : { answer: 'flagged', explanation: 'The judge is not sure' };
 };
 
 /** A verdict as an answer or the memory has it. */

@@ -42,6 +42,19 @@ const caseOf = ({ messages }: Value): Value => JSON.parse(messages.at(-1).conten
 /** What judges say, by the name of the model. */
 const judges: Readonly<Record<string, (body: Value, asked: UpstreamRequest) => Reaction | Promise<Reaction>>> = {
   reads: (body) => says(caseOf(body).input.includes('São') ? verdict('flagged', 'Too far.') : verdict('not_flagged')),
+  // How likely it is that this one token is written.
+  sure: ({ messages }) => {
+    const chance = messages.at(-1).content.includes('unlikely') ? 0.6 : 0.95;
+    const tokens = ['{"answer":"', 'not_flagged', '"}'].map((token) => ({
+      token,
+      logprob: token === 'not_flagged' ? Math.log(chance) : 0,
+      top_logprobs: [],
+    }));
+    const choice = { index: 0, finish_reason: 'stop', logprobs: { content: tokens } };
+    const message = { role: 'assistant', content: '{"answer":"not_flagged"}' };
+    return jsonAnswer({ ...chatReply(''), choices: [{ ...choice, message }] });
+  },
+  unsure: () => says(verdict('not_flagged')),
   fenced: () => says(`\`\`\`json\n${verdict('not_flagged')}\n\`\`\``),
   wrong: () => says('It looks fine to me.'),
   quotes: () => says(`The call says ${verdict('not_flagged')}, but it is harmful.`),
@@ -141,7 +154,7 @@ test.before(async () => {
       return oddAnswer(model === 'failing' ? 'proto' : model, stream === true);
     }),
   };
-  const names = [...Object.keys(judges), 'held', 'keeps', 'other'];
+  const names = [...Object.keys(judges), 'held', 'keeps', 'counted', 'other'];
   gateway = await startGateway(
     {
       APIKEY: adminKey,
@@ -166,6 +179,7 @@ test.before(async () => {
           ask: [`judges,${name}`],
           when: { headers: { 'x-judge': name } },
           ...(name === 'slow' && { timeoutMs: 300 }),
+          ...(name.endsWith('sure') && { options: { atLeast: 0.9 } }),
           ...(name === 'other' && { options: { rules: 'Flag all that is blue.' } }),
         })),
       ],
@@ -292,6 +306,17 @@ test('a verdict in a code block is one', async (t) => {
   t.deepEqual(results, available({ [ids[0]]: { type: 'evaluated', outcome: 'not_flagged' } }));
 });
 
+test('a call passes only as surely as the configuration wants', async (t) => {
+  const given = { model: 'openai chat,model-x', judge: 'sure' };
+  const likely = await ask({ ...given, text: 'use the tool, likely' });
+  const unlikely = await ask({ ...given, text: 'use the tool, unlikely' });
+  const silent = await ask({ ...given, judge: 'unsure', text: 'use the tool' });
+  t.deepEqual(likely.results, available({ call_one: good }));
+  const flagged = { type: 'evaluated', outcome: 'flagged', explanation: 'The judge is not sure' };
+  t.deepEqual(unlikely.results, available({ call_one: flagged }));
+  t.deepEqual(silent.results, available({ call_one: isNone }));
+});
+
 test('a client beyond its limits gets its answer, and no verdict', async (t) => {
   const { ids, results } = await ask({
     model: 'openai chat,model-x',
@@ -399,6 +424,21 @@ test('other safeguards are left to others', async (t) => {
   t.is(results?.length, 1);
   t.is(losses, undefined);
   t.true(upstreams.anthropic?.requests.some(({ body }) => Object(body).safeguards?.[0]?.type === 'newer'));
+});
+
+test('tokens are counted without the judge', async (t) => {
+  const answer = await request(`${gateway.baseUrl}/v1/messages/count_tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': adminKey, 'x-judge': 'counted' },
+    body: JSON.stringify({
+      model: 'odd,proto',
+      messages: [{ role: 'user', content: 'use both tools' }],
+      tools,
+      safeguards,
+    }),
+  });
+  t.true(Object(await answer.body.json()).input_tokens > 0);
+  t.deepEqual(questionsTo('counted'), []);
 });
 
 test('requests without safeguards pass as they came', async (t) => {

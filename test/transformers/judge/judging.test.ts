@@ -62,3 +62,15 @@ test('calls of one id have no verdict; a host that was not asked has no say', as
     },
   });
 });
+
+test("the end keeps its own members; another protocol's are a loss", async (t) => {
+  const fields = { promptFeedback: { blockReason: 'SAFETY' } };
+  const { losses } = await testStage({
+    ...given,
+    answer: [
+      { type: 'message-start', id: 'a', model: 'm' },
+      { type: 'message-stop', finish: 'filtered', usage: {}, extra: { wire: 'gemini', fields } },
+    ],
+  });
+  t.like(losses, [{ path: 'promptFeedback', outcome: 'dropped', step: 'judge' }]);
+});
