@@ -6,6 +6,7 @@ import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
 import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
+import type { Violation } from './model/grammar.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ClientProtocol } from './model/protocol.ts';
@@ -352,6 +353,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   stageLogged(stage: string, text: string, fields: JsonObject): void {
     for (const stageLogged of this.#followed.stageLogged) stageLogged(this, stage, text, fields);
     for (const watcher of this.#watchers) watcher.stageLogged?.(stage, text, fields);
+  }
+
+  violated(violation: Violation, text: string): void {
+    for (const violated of this.#followed.violated) violated(this, violation, text);
+    for (const watcher of this.#watchers) watcher.violated?.(violation, text);
   }
 
   attemptFailed(failure: ObservedFailure): void {

@@ -53,6 +53,8 @@ export interface Config {
   readonly chatStrict: boolean;
   /** Whether providers' refusals teach; a provider's own `learn` wins. */
   readonly learn: boolean;
+  /** Whether providers' answers are checked against the rules of their wire formats. */
+  readonly grammar: 'off' | 'watch';
   readonly limits: Limits;
   readonly timeouts: Timeouts;
   readonly retry: RetryPolicy;

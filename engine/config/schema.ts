@@ -766,6 +766,11 @@ export const ServiceSettings = Type.Object({
     "Whether a provider's refusal of a field is answered by one more try without it, and remembered for its model.",
     true,
   ),
+  GRAMMAR: Type.Union([Type.Literal('off'), Type.Literal('watch')], {
+    description:
+      'Whether answers of providers are checked against the rules of their wire formats: counted and logged, never changed.',
+    default: 'off',
+  }),
   ...settingSections,
 });
 export type ServiceSettings = Static<typeof ServiceSettings>;

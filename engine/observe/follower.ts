@@ -1,5 +1,6 @@
 import type { Usage } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
+import type { Violation } from '../model/grammar.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Loss } from '../model/loss.ts';
 import type { ObservedCall, ObservedFailure, ObservedRoute } from './observer.ts';
@@ -17,6 +18,7 @@ export interface Follower<Record> {
   readonly faulted?: (record: Record, fault: Fault) => void;
   readonly stageFailed?: (record: Record, fault: Fault, cause: unknown) => void;
   readonly stageLogged?: (record: Record, stage: string, text: string, fields: JsonObject) => void;
+  readonly violated?: (record: Record, violation: Violation, text: string) => void;
   readonly attemptFailed?: (record: Record, failure: ObservedFailure) => void;
   readonly retried?: (record: Record, reason: string) => void;
   readonly fellBack?: (record: Record, to: Omit<ObservedRoute, 'scenario'>) => void;
@@ -38,6 +40,7 @@ export const followedBy = <Record>(followers: readonly Follower<Record>[]): Foll
   faulted: followers.flatMap(({ faulted }) => faulted ?? []),
   stageFailed: followers.flatMap(({ stageFailed }) => stageFailed ?? []),
   stageLogged: followers.flatMap(({ stageLogged }) => stageLogged ?? []),
+  violated: followers.flatMap(({ violated }) => violated ?? []),
   attemptFailed: followers.flatMap(({ attemptFailed }) => attemptFailed ?? []),
   retried: followers.flatMap(({ retried }) => retried ?? []),
   fellBack: followers.flatMap(({ fellBack }) => fellBack ?? []),

@@ -2,6 +2,7 @@ import type { ReplyPart } from '../http/endpoint.ts';
 import type { CallBody } from '../model/call-body.ts';
 import type { Usage } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
+import type { Violation } from '../model/grammar.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Loss, Losses } from '../model/loss.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
@@ -38,6 +39,8 @@ export interface Observer {
   readonly stageFailed: (fault: Fault, cause: unknown) => void;
   /** A custom stage says something about the request. */
   readonly stageLogged: (stage: string, text: string, fields: JsonObject) => void;
+  /** The upstream's answer breaks a rule of its wire format; `text`: the record, or the reply. May come after the end. */
+  readonly violated: (violation: Violation, text: string) => void;
   /** An attempt has failed; something else is tried, or the client gets the first destination's fault. */
   readonly attemptFailed: (failure: ObservedFailure) => void;
   /** The upstream will be called again; `reason` is one of a closed list. */
@@ -215,6 +218,10 @@ export class Observers implements Observer {
 
   stageLogged(stage: string, text: string, fields: JsonObject): void {
     for (const watcher of this.#watchers) watcher.stageLogged?.(stage, text, fields);
+  }
+
+  violated(violation: Violation, text: string): void {
+    for (const watcher of this.#watchers) watcher.violated?.(violation, text);
   }
 
   attemptFailed(failure: ObservedFailure): void {

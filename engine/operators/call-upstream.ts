@@ -38,6 +38,7 @@ import { collectBytes } from './rx/stages.ts';
 import type { StageGateway } from './stage-parts.ts';
 import { requireCompaction } from './transform.ts';
 import { upstreamIdIn } from './upstream-id.ts';
+import { watchGrammar } from './watch-grammar.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
@@ -193,9 +194,12 @@ const maxErrorBytes = 1 << 20;
  * Makes the upstream call, and passes what the upstream accepts to `then`. Throws the upstream's fault for a failure status, or the fault
  * that prevented an answer.
  */
-export const callUpstream =
-  <T>({ upstreams, config, health, commandKeys }: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> =>
-  (ready) => {
+export const callUpstream = <T>(
+  { upstreams, config, health, commandKeys }: Gateway,
+  then: SequenceStep<Answered, T>,
+): SequenceStep<Ready, T> => {
+  const accepting = { config, nowMs: health.nowMs, watch: watchGrammar(config) };
+  return (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
@@ -206,12 +210,11 @@ export const callUpstream =
     return upstreams.call({ url, headers, body, backpressure, timeouts, conversation, incomplete }).pipe(
       sequence((answer) => {
         ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
-        return isSuccess(answer)
-          ? open(ready, answer, config, health.nowMs)
-          : refuse(ready, answer, commandKeys, health.nowMs());
+        return isSuccess(answer) ? open(ready, answer, accepting) : refuse(ready, answer, commandKeys, health.nowMs());
       }, then),
     );
   };
+};
 
 /** The name of the conversation, if the call may go over a WebSocket. */
 const conversationFor = ({ plan, request, client, incoming }: Ready): string | undefined => {
@@ -228,8 +231,16 @@ const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && sta
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
+/** What accepting answers depends on. */
+interface Accepting {
+  readonly config: Config;
+  readonly nowMs: () => number;
+  /** Looks at their bytes; absent: nothing does. */
+  readonly watch: ReturnType<typeof watchGrammar>;
+}
+
 /** Accepts the answer once its first bytes show what it is. */
-const open = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () => number): Observable<Answered> => {
+const open = (ready: Ready, answer: UpstreamAnswer, accepting: Accepting): Observable<Answered> => {
   const { status, headers } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
@@ -238,7 +249,7 @@ const open = (ready: Ready, answer: UpstreamAnswer, config: Config, nowMs: () =>
   const { streaming } = ready.progress;
   const labelled = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
   return openAnswer(answer.body, labelled).pipe(
-    map(({ streamed, body }) => accept(ready, { ...answer, body }, streamed, config, nowMs)),
+    map(({ streamed, body }) => accept(ready, { ...answer, body }, streamed, accepting)),
   );
 };
 
@@ -246,18 +257,18 @@ const accept = (
   ready: Ready,
   answer: UpstreamAnswer,
   streamed: boolean,
-  config: Config,
-  nowMs: () => number,
+  { config, nowMs, watch }: Accepting,
 ): Answered => {
   const { status, headers, drain } = answer;
   const passThrough = passesThrough(ready, streamed);
   ready.observer.answered(passThrough);
   if (!passThrough.reply) decodeInFull(ready, config);
   const { plan, request } = ready;
+  const sent = watch ? answer.body.pipe(watch(ready, streamed)) : answer.body;
   const body =
     request.compaction && !request.compaction.byPath
-      ? answer.body.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
-      : answer.body;
+      ? sent.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
+      : sent;
   const cutter = streamed ? new RecordCutter() : undefined;
   return fill(ready, { passThrough, answer: { status, headers, streamed, cutter, body, drain } });
 };

@@ -19,9 +19,10 @@ import { openUsage } from '../features/usage/open-usage.ts';
 import { fail } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { watchLoop } from '../runtime/loop-watch.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import type { Fleet } from './fleet.ts';
@@ -189,6 +190,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
       ),
     }),
     ...(telemetry ? [telemetry] : []),
+    await laterGrammar(current),
     {
       ...(await fleetFeature(fleet, answersOfMachine)),
       listening: () =>
@@ -258,6 +260,25 @@ const laterClients = async (
     close: async () => loaded?.close(),
   };
   return { feature, load, write: async () => loaded?.write() };
+};
+
+/** Counts and logs what breaks the rules of wire formats. The code is loaded before the first configuration that watches them is used. */
+const laterGrammar = async (current: CurrentGateway): Promise<Feature> => {
+  let loaded: Pick<Feature, 'follow' | 'metrics'> = {};
+  const load = loadOnce(async () => {
+    const { grammarWatch } = await import('../features/grammar-watch.ts');
+    loaded = grammarWatch(steadyClock.nowMs);
+  });
+  const prepare = async ({ grammar }: Pick<Config, 'grammar'>): Promise<unknown> =>
+    grammar === 'watch' ? load() : undefined;
+  await prepare(current.gateway.config);
+  return {
+    prepare,
+    follow: { violated: (...said) => loaded.follow?.violated?.(...said) },
+    get metrics() {
+      return loaded.metrics ?? [];
+    },
+  };
 };
 
 /** What other machines ask, and what is shown of them. Without `FLEET`, the code isn't loaded. */

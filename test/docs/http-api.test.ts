@@ -16,6 +16,7 @@ const plain = (path: string): string =>
 test('the page on the HTTP API has every path and every metric of a running service, and no other metric', async (t) => {
   const gateway = await startGateway({
     LOG: false,
+    GRAMMAR: 'watch',
     Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: ['k', 'l'], models: ['m'] }],
   });
   t.teardown(gateway.stop);

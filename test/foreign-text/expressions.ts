@@ -130,7 +130,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:body|query|request|root|\$)\./),
     foreign(/[.[]\d{1,4}\]?/g),
   ],
-  'engine/features/history/stand-ins.ts': [foreign(/arguments|input_json/)],
+  'engine/observe/log/stand-ins.ts': [foreign(/arguments|input_json/)],
   'engine/features/history/compare-replies.ts': [
     foreign(/\r?\n\r?\n/),
     foreign(/\r?\n/),

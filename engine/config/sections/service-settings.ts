@@ -100,6 +100,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     keepAlive: settings.KEEP_ALIVE,
     chatStrict: settings.CHAT_STRICT,
     learn: settings.learn,
+    grammar: settings.GRAMMAR,
     limits: {
       ...LIMITS,
       decompressedBytes:
@@ -151,6 +152,7 @@ export const textFields = new Map<string, (text: string) => string | number | bo
   ['LOG_LEVEL', (text) => text.toLowerCase()],
   ['KEEP_ALIVE', flagOf],
   ['CHAT_STRICT', flagOf],
+  ['GRAMMAR', (text) => text.toLowerCase()],
 ]);
 
 const logLevel = (level: ServiceSettings['LOG_LEVEL']): LogLevel => {

@@ -2,8 +2,8 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import Type, { type Static } from 'typebox';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
+import { standIn, standInText } from '../../observe/log/stand-ins.ts';
 import { Capture, type Chunk, RequestDetail, RequestSummary } from '../record/schema.ts';
-import { standIn, standInText } from './stand-ins.ts';
 
 /** The version of the format that this file writes and reads. It grows when a file can no longer be read as before. */
 const version = 1;

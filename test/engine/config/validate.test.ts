@@ -85,6 +85,7 @@ test('an empty configuration is complete', (t) => {
     keepAlive: true,
     chatStrict: true,
     learn: true,
+    grammar: 'off',
     limits: {
       bodyBytes: 33_554_432,
       decompressedBytes: 67_108_864,
@@ -159,6 +160,7 @@ test('every field is read', (t) => {
     KEEP_ALIVE: false,
     CHAT_STRICT: false,
     learn: false,
+    GRAMMAR: 'watch',
     LIMITS: {
       bodyBytes: 1000,
       ratio: 3,
@@ -224,6 +226,7 @@ test('every field is read', (t) => {
       keepAlive: false,
       chatStrict: false,
       learn: false,
+      grammar: 'watch',
       limits: {
         bodyBytes: 1000,
         decompressedBytes: 2000,
@@ -458,6 +461,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     { LOG_LEVEL: 'loud' },
     ['LOG_LEVEL must be "debug", "info", "warn", "error", "trace" or "fatal"'],
   ],
+  ['an unknown way to check answers', { GRAMMAR: 'on' }, ['GRAMMAR must be "off" or "watch"']],
   ['a limit of nothing', { LIMITS: { bodyBytes: 0 } }, ['LIMITS.bodyBytes must be >= 1']],
   [
     'bodies that could not become a text',

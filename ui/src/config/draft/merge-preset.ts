@@ -21,6 +21,7 @@ export const serviceFields: readonly string[] = [
     'PROXIES',
     'KEEP_ALIVE',
     'CHAT_STRICT',
+    'GRAMMAR',
   ],
   ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS', 'HISTORY'],
 ];

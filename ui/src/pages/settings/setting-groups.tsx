@@ -38,7 +38,7 @@ const groups: readonly Group[] = [
     fields: ['PROXIES', 'KEEP_ALIVE'],
   },
   { title: 'Chat Completions', about: 'What Chat Completions clients may request.', fields: ['CHAT_STRICT'] },
-  { title: 'Logs', about: 'What is written to the log files.', fields: ['LOG', 'LOG_LEVEL'] },
+  { title: 'Logs', about: 'What is written to the log files.', fields: ['LOG', 'LOG_LEVEL', 'GRAMMAR'] },
   { title: 'Limits', about: 'Limits per request, client and provider.', fields: ['LIMITS'] },
   { title: 'Timeouts', about: 'How long the gateway waits.', fields: ['TIMEOUTS'] },
   {
@@ -67,6 +67,7 @@ const titles: Readonly<Record<string, string>> = {
   CHAT_STRICT: 'Reject JSON Schemas and legacy functions (CHAT_STRICT)',
   LOG: 'Write logs (LOG)',
   LOG_LEVEL: 'Minimum level (LOG_LEVEL)',
+  GRAMMAR: 'Check responses against their wire formats (GRAMMAR)',
 };
 
 /** A group's part of the form: a schema, and its value in the configuration. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { standIn, standInText } from '../../../../engine/features/history/stand-ins.ts';
 import type { Json } from '../../../../engine/model/json/json.ts';
+import { standIn, standInText } from '../../../../engine/observe/log/stand-ins.ts';
 
 const redact = (text: string): string => standIn(Buffer.from(text)).toString();
 
