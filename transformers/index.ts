@@ -2,6 +2,7 @@ import type { Format, Transformer } from '../engine/model/transformer.ts';
 import { cachepoints } from './cachepoints.ts';
 import { enhancetool } from './enhancetool.ts';
 import { anthropic } from './formats/anthropic.ts';
+import { decisions } from './formats/decisions.ts';
 import { deepseek } from './formats/deepseek.ts';
 import { gemini } from './formats/gemini.ts';
 import { groq } from './formats/groq.ts';
@@ -15,7 +16,15 @@ const byName = <T extends { readonly name: string }>(rows: readonly T[]): Readon
   new Map(rows.map((row) => [row.name, row]));
 
 /** The vendor formats, by name. */
-export const formats: ReadonlyMap<string, Format> = byName([openai, anthropic, deepseek, gemini, openrouter, groq]);
+export const formats: ReadonlyMap<string, Format> = byName([
+  openai,
+  anthropic,
+  deepseek,
+  gemini,
+  openrouter,
+  groq,
+  decisions,
+]);
 
 /** The transformers available to a configuration, by name. */
 export const stages: ReadonlyMap<string, Transformer> = byName([

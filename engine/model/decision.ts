@@ -5,6 +5,10 @@ import type { DecisionQuestion, ModelRequest } from './request.ts';
 export const usualAnswer = 'yes';
 export const yesOrNo: readonly string[] = [usualAnswer, 'no'];
 
+/** Whether the answers are the usual ones, in any order. */
+export const isYesOrNo = (answers: readonly string[]): boolean =>
+  answers.length === yesOrNo.length && yesOrNo.every((answer) => answers.includes(answer));
+
 /** The most tokens of an answer: models that think all the same need some. */
 const maxTokens = 1_024;
 
@@ -68,6 +72,9 @@ const schemaOf = (answers: readonly string[]): JsonObject => ({
   required: ['answer'],
   additionalProperties: false,
 });
+
+/** A decision as models write it. */
+export const decisionText = (answer: string): string => writeJson({ answer });
 
 /** The answer that a model's text gives, in the question's spelling; `undefined`: none of them. */
 export const answerIn = (text: string, answers: readonly string[]): string | undefined => {

@@ -65,8 +65,8 @@ export interface Compaction {
   readonly instructions?: string | undefined;
 }
 
-/** The wire formats of requests and replies. Clients don't use Gemini's. */
-export const wireFormats = [...clientWires, 'gemini'] as const;
+/** The wire formats of requests and replies. Clients use neither Gemini's nor those for decisions. */
+export const wireFormats = [...clientWires, 'gemini', 'decisions'] as const;
 export type WireFormat = (typeof wireFormats)[number];
 
 /**

@@ -200,10 +200,14 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
     names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
   );
   const env = Object.fromEntries(
-    ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'JUNCTOR_KEY'].map((name) => [
-      name,
-      'a-key',
-    ]),
+    [
+      'ANTHROPIC_API_KEY',
+      'OPENAI_API_KEY',
+      'GEMINI_API_KEY',
+      'OPENROUTER_API_KEY',
+      'TYPESAFE_API_KEY',
+      'JUNCTOR_KEY',
+    ].map((name) => [name, 'a-key']),
   );
   Object.assign(env, {
     COLLECTOR_TOKEN: 'a-token',

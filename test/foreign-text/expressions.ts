@@ -60,6 +60,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/ {2,}/g, many(' ')),
   ],
   'transformers/search/sources.ts': [foreign(/^[A-Za-z]{2}$/)],
+  'transformers/formats/decisions.ts': [own(/\/$/)],
   'engine/operators/stage-questions.ts': [foreign(/\.$/)],
   'engine/model/wire/readable-document.ts': [
     foreign(
