@@ -24,13 +24,13 @@ interface Conversation {
   /** The name of the search function. */
   readonly name: string;
   readonly next: Next;
-  readonly context: Pick<StageContext, 'id' | 'client' | 'memory'>;
+  readonly context: Pick<StageContext, 'id' | 'client' | 'memory' | 'limitMs'>;
   readonly search: Searcher;
   readonly maxSearches: number;
 }
 
-/** How often an empty batch says that a search is under way, in milliseconds. A stage that is silent for longer counts as stuck. */
-const sayMs = 5_000;
+/** How often an empty batch says that searches are under way, in their time limit: a stage that is silent for that long counts as stuck. */
+const saysPerLimit = 3;
 
 /**
  * Asks the model, runs the searches that it calls for, and asks again with what they found, until it has answered or calls a function of the
@@ -130,7 +130,7 @@ class Searching {
   /** The blocks of searches, as they go on. */
   #shown(pending: readonly Pending[]): Answer {
     const shown = rx.from(this.#form.show(pending, this.#client.place)).pipe(rx.share());
-    const alive = rx.interval(sayMs).pipe(
+    const alive = rx.interval(this.#conversation.context.limitMs / saysPerLimit).pipe(
       rx.map((): Batch => []),
       rx.takeUntil(shown.pipe(rx.ignoreElements(), rx.endWith(true))),
     );

@@ -110,7 +110,7 @@ const responses: Form = {
         action: { ...item.action, ...(sources.length > 0 && { sources }) },
       };
       yield [
-        progress('completed'),
+        ...(done.kind === 'found' ? [progress('completed')] : []),
         delta({ type: 'response.output_item.done', item: whole }),
         { type: 'block-stop', index },
       ];

@@ -18,11 +18,15 @@ export default transformer({
     if (lack !== undefined) throw new Error(lack);
     return options.always === true || !(webSearch && isVendor);
   },
+  asks: ({ service }) => service === undefined,
   async around(request, next, context, options) {
     const tool = request.tools.find(isWebSearch);
     if (!tool) return next(request);
     const name = freeName(request.tools);
-    context.losses.approximate(tool.at ?? 'tools', `a function, by which ${options.model ?? options.service} searches`);
+    context.losses.approximate(
+      tool.at ?? 'tools',
+      `a function, by which ${options.service ?? context.asks[0]} searches`,
+    );
     const turns = await withEarlierSearches(request, name, context);
     return converse({
       request: {

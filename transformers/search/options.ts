@@ -1,20 +1,11 @@
 import { type Static, Type } from 'junctor/transformer';
 
 export const Options = Type.Object({
-  model: Type.Optional(
-    Type.String({
-      title: 'A model that searches',
-      description:
-        'Searches by a model whose vendor has a web search: `provider,model`; `ask` of the entry names it, too. Either this or `service`.',
-      minLength: 1,
-      examples: ['work,searches'],
-    }),
-  ),
   service: Type.Optional(
     Type.Enum(['searxng', 'brave'], {
       title: 'A search service',
       description:
-        'Searches by a service: `searxng`, an own SearXNG that answers in JSON; `brave`, the Brave Search API.',
+        'Who searches: `searxng`, a SearXNG of your own that answers in JSON, or `brave`, the Brave Search API. Default: the model that the entry names in `ask`, whose vendor searches.',
       examples: ['searxng'],
     }),
   ),
@@ -50,21 +41,11 @@ export const Options = Type.Object({
       default: false,
     }),
   ),
-  timeoutMs: Type.Optional(
-    Type.Integer({
-      title: 'Time limit of a search',
-      description:
-        'How long a search may take, in milliseconds. Default: 10 seconds for a service, a minute for a model.',
-      minimum: 1,
-      maximum: 600_000,
-    }),
-  ),
 });
 export type Options = Static<typeof Options>;
 
 /** What the options lack; `undefined`: nothing. */
-export const lackOf = ({ model, service, url, apiKey }: Options): string | undefined => {
-  if ((model === undefined) === (service === undefined)) return 'its options need either `model` or `service`';
+export const lackOf = ({ service, url, apiKey }: Options): string | undefined => {
   if (service === 'searxng' && url === undefined) return '`service` searxng needs `url` in its options';
   return service === 'brave' && !apiKey ? '`service` brave needs `apiKey` in its options' : undefined;
 };

@@ -17,8 +17,8 @@ const sizes = {
 /** The search that the options name, for a client's tool. */
 export const searcherFor = (tool: WebSearchTool, context: StageContext, options: Options): Searcher => {
   const size = sizes[tool.contextSize ?? 'medium'];
-  const run =
-    options.model === undefined ? byService(tool, context, options) : byModel(tool, context, options.model, options);
+  const { service } = options;
+  const run = service === undefined ? byModel(tool, context) : byService(service, tool, context, options);
   return async (query) => {
     try {
       const { pages, summary } = await run(query, size.excerpt);
@@ -67,7 +67,9 @@ interface Service {
   readonly hint: string;
 }
 
-const services: Readonly<Record<NonNullable<Options['service']>, Service>> = {
+type ServiceName = NonNullable<Options['service']>;
+
+const services: Readonly<Record<ServiceName, Service>> = {
   /** Source: SearXNG documentation, "Search API". */
   searxng: {
     path: 'search',
@@ -96,9 +98,10 @@ const services: Readonly<Record<NonNullable<Options['service']>, Service>> = {
 };
 
 const byService = (
+  service: ServiceName,
   tool: WebSearchTool,
   context: StageContext,
-  { service = 'searxng', url, apiKey = '', timeoutMs = 10_000 }: Options,
+  { url, apiKey = '' }: Options,
 ): Run => {
   const { baseUrl = '', path, query, headers, results, members, hint } = services[service];
   const base = url ?? baseUrl;
@@ -108,7 +111,7 @@ const byService = (
       address.searchParams.set(name, value);
     }
     const sent = { accept: 'application/json', ...headers(apiKey) };
-    const answer = await context.fetch(address.href, { headers: sent, limitMs: timeoutMs });
+    const answer = await context.fetch(address.href, { headers: sent });
     return {
       pages: results(answerOf(answer, service, hint)).flatMap((result) => {
         if (!isObject(result)) return [];
@@ -130,9 +133,10 @@ const answerOf = ({ status, text }: Fetched, service: string, hint: string): Rea
 
 /** By a model whose vendor searches. It counts as a search only if the answer shows that one was made. */
 const byModel =
-  (tool: WebSearchTool, context: StageContext, model: string, { timeoutMs = 60_000 }: Options): Run =>
+  (tool: WebSearchTool, context: StageContext): Run =>
   async (query, maxExcerpt) => {
-    const reply = await context.ask(model, questionFor(query, tool), { limitMs: timeoutMs });
+    const [model = ''] = context.asks;
+    const reply = await context.ask(model, questionFor(query, tool));
     const pages = pagesIn(reply, maxExcerpt);
     if (pages.length === 0 && !(reply.usage.webSearches ?? 0)) {
       throw new Failure('unavailable', `${model} answered without a search`);

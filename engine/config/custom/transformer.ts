@@ -28,8 +28,8 @@ interface OpenHalves<Options> {
   readonly when?: When;
   /** Whether it is for requests that go to this destination. Absent: for all. */
   readonly concerns?: (target: StageDestination, options: Options) => boolean;
-  /** It asks models, so its entry must name at least one in `ask`. */
-  readonly asks?: true;
+  /** It asks models, always or with these options, so its entry must name at least one in `ask`. */
+  readonly asks?: true | ((options: Options) => boolean);
   readonly request?: (request: ModelRequest, options: Options, losses: Losses, context: StageContext) => ModelRequest;
   /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
   readonly events?: (options: Options) => Machine<ModelEvent, ModelEvent, StageReplyContext> | undefined;
@@ -72,7 +72,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
       call: call !== undefined,
       ...(around && { around: true }),
     },
-    ...(asks && { asks }),
+    ...(asks && { asks: true }),
     configure(given) {
       const options = optionsReader.read(given ?? {}, 'options');
       const events = spec.events?.(options);
@@ -81,7 +81,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
         name,
         ...(when && { when }),
         ...(concerns && { concerns: (target) => concerns(target, options) }),
-        ...(asks && { asks }),
+        ...((typeof asks === 'function' ? asks(options) : asks) && { asks: true }),
         ...(request && { request: (asked, losses, context) => request(asked, options, losses, context) }),
         ...(events && { events }),
         ...(call && { call: (sent, context) => call(sent, options, context) }),

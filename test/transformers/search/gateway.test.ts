@@ -15,7 +15,7 @@ const callOf = (query: string) => ({
   tool_calls: [{ id: 'c1', type: 'function', function: { name: 'web_search', arguments: JSON.stringify({ query }) } }],
 });
 
-const rig = async (t: ExecutionContext, options: object = {}) => {
+const rig = async (t: ExecutionContext, options: object = {}, timeoutMs = 300) => {
   const searxng = await startSearxng();
   const upstream = await startUpstream(({ body }) => {
     const { messages = [], input, tools = [], stream }: Value = Object(body);
@@ -39,7 +39,7 @@ const rig = async (t: ExecutionContext, options: object = {}) => {
     ],
     transformers: [
       { name: 'openai', provider: 'responses', options: { api: 'responses' } },
-      { name: 'search', options: { service: 'searxng', url: searxng.url, timeoutMs: 300, ...options } },
+      { name: 'search', timeoutMs, options: { service: 'searxng', url: searxng.url, ...options } },
     ],
   });
   t.teardown(async () => {
@@ -153,7 +153,7 @@ test('what strangers say is quoted, without markup, and never an address of anot
 });
 
 test('a client that leaves while a search is under way ends it', async (t) => {
-  const { searxng, post } = await rig(t, { timeoutMs: 60_000 });
+  const { searxng, post } = await rig(t, {}, 60_000);
   const leaving = new AbortController();
   const answer = post('/v1/messages', messagesBody('silent'), leaving.signal);
   await until(() => searxng.requests.length === 1);

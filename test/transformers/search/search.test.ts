@@ -20,7 +20,7 @@ test.before(async () => {
     Providers: rows.map(([name, { model }]) => ({ name, baseUrl: vendors[name]?.url, apiKey: 'k', models: [model] })),
     transformers: [
       ...rows.map(([provider, { format: name, options }]) => ({ name, provider, ...(options && { options }) })),
-      { name: 'search', options: { service: 'searxng', url: searxng.url, always: true, timeoutMs: 5_000 } },
+      { name: 'search', options: { service: 'searxng', url: searxng.url, always: true } },
     ],
   });
 });
