@@ -66,7 +66,7 @@ const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
   const report = runReport({ startedAt: startedAt.toISOString(), seconds, machine, quick, foreignCores, rows });
   if (all && report.reach.length > 0) print(`${renderReach(report.reach)}\n`);
   if (all) print(`${renderSummary(rows)}\n`);
-  else print(`${briefLegend(tells)}\n`);
+  else if (rows.some(({ firstTokenMs }) => firstTokenMs !== undefined)) print(`${briefLegend(tells)}\n`);
   print(`${wordDuration(seconds)}${tells ? `; meanwhile, other programs used ${foreignCores.toFixed(1)} cores` : ''}.`);
   const changes = compared(output, plan, report, before);
   if (files.json !== undefined) await writeFile(files.json, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -76,7 +76,8 @@ const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
   for (const { scene, pair, times } of tooMuch)
     warn(`${scene}, ${pair}: ${times.value.toFixed(2)}× is more than ${plan.failOver}×.`);
   const failed = rows.filter((row) => row.failed !== undefined);
-  for (const row of failed) warn(wordFailed(row, plan));
+  // What is wrong with a stage is wrong in each of its rows.
+  for (const row of plan.stage === undefined ? failed : failed.slice(0, 1)) warn(wordFailed(row, plan));
   return published && tooMuch.length === 0 && failed.length === 0 ? 0 : 1;
 };
 
@@ -151,7 +152,11 @@ const compared = (
   before: RunReport | undefined,
 ): readonly Change[] => {
   if (stage !== undefined) print(`\n${renderStageCost(report.rows)}`);
-  if (!before) return failOver === undefined ? [] : besideOf(report.rows);
+  if (!before) {
+    const changes = besideOf(report.rows);
+    if (stage === undefined && changes.length > 0) print(`\nBeside the first gateway\n${renderChanges(changes)}`);
+    return failOver === undefined ? [] : changes;
+  }
   const why = whyIncomparable(before, report);
   if (why !== undefined) throw new Error(why);
   for (const warning of warningsOf(before, report)) warn(warning);

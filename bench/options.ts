@@ -91,7 +91,9 @@ export const readOptions = async (
   if (failOver !== undefined && compare === undefined && stage === undefined && gateways === undefined)
     throw new Error('--fail-over needs something to compare with: --compare, --stage or --gateways.');
   const named = options.pairs?.split(',').map(pairNamed);
-  const rounds = wholeIn('--rounds', options.rounds, 1, 100);
+  // What is asked of a stage is an interval.
+  const usual = stage === undefined ? undefined : quick ? 5 : 9;
+  const rounds = wholeIn('--rounds', options.rounds, 1, 100) ?? usual;
   const roundMs = wholeIn('--round-ms', options.roundMs, 20, 60_000);
   const lanes = await lanesFor({ quick, named, stage, capture }, configured);
   const { targets, check } = await targetsFor(options, configured);
@@ -133,7 +135,7 @@ const lanesFor = async (
   { quick, named, stage, capture }: Choice,
   configured: Configured | undefined,
 ): Promise<readonly LaneGroup[] | undefined> => {
-  if (capture !== undefined) return captureLanes(capture);
+  if (capture !== undefined) return captureLanes(capture, configured);
   if (configured)
     return configuredLanes(
       configured,

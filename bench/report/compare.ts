@@ -15,7 +15,7 @@ export interface Change {
   readonly unit: string;
   /** How many times as much processor time. */
   readonly times: Estimate;
-  readonly verdict: 'more' | 'less' | 'no difference';
+  readonly verdict: 'more' | 'less' | 'no difference' | 'too few rounds';
 }
 
 /** Reads the figures of an earlier run, which `--json` wrote. Rejects with the reason for users if it can't be used. */
@@ -68,7 +68,8 @@ export const changesOf = (before: readonly Row[], now: readonly Row[]): readonly
     const earlier = before.find((each) => isSame(each, row));
     if (!earlier || floors.has(row.participant) || row.failed !== undefined) return [];
     const times = estimateOf(relativeCosts(row, now), relativeCosts(earlier, before), (a, b) => median(a) / median(b));
-    return times ? [changeOf(row, times)] : [];
+    const rounds = Math.min(row.rounds?.cpuUs.length ?? 0, earlier.rounds?.cpuUs.length ?? 0);
+    return times ? [changeOf(row, times, rounds)] : [];
   });
 
 /** How each later gateway of a run compares with the first one. Their rounds took turns. */
@@ -80,7 +81,7 @@ export const besideOf = (rows: readonly Row[]): readonly Change[] =>
     if (!first?.rounds || !row.rounds || row.failed !== undefined) return [];
     const ratios = pairwise(row.rounds.cpuUs, first.rounds.cpuUs, (a, b) => a / b);
     const times = estimateOf(ratios, [1], median);
-    return times ? [changeOf(row, times)] : [];
+    return times ? [changeOf(row, times, ratios.length)] : [];
   });
 
 /** What each gets of two lists, place by place. */
@@ -94,13 +95,16 @@ export const pairwise = (
     return beside === undefined ? [] : [of(value, beside)];
   });
 
-const changeOf = ({ scene, pair, participant, unit }: Row, times: Estimate): Change => ({
+const verdictOf = ({ low, high }: Estimate): Change['verdict'] =>
+  low > 1 ? 'more' : high < 1 ? 'less' : 'no difference';
+
+const changeOf = ({ scene, pair, participant, unit }: Row, times: Estimate, rounds: number): Change => ({
   scene,
   pair,
   participant,
   unit,
   times,
-  verdict: times.low > 1 ? 'more' : times.high < 1 ? 'less' : 'no difference',
+  verdict: rounds < fewestRounds ? 'too few rounds' : verdictOf(times),
 });
 
 const isSame = (one: Row, other: Row): boolean =>
@@ -116,8 +120,11 @@ const relativeCosts = (row: Row, rows: readonly Row[]): readonly number[] => {
   return beside.length > 0 ? pairwise(own, beside, (a, b) => a / b) : own;
 };
 
+/** Fewer rounds tell nothing of the noise. */
+const fewestRounds = 3;
+
 /** Whether a change is more than this many times, and more than noise. */
-export const isOver = ({ times }: Change, limit: number): boolean => times.value > limit && times.low > 1;
+export const isOver = ({ times, verdict }: Change, limit: number): boolean => times.value > limit && verdict === 'more';
 
 /** The changes as text. */
 export const renderChanges = (changes: readonly Change[]): string =>

@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
+import { findProvider } from '../../engine/config/sections/destination.ts';
 import { chunkBytes, readCaptureFile } from '../../engine/features/history/capture-file.ts';
 import { readReplayable } from '../../engine/features/history/replay.ts';
 import type { LaneGroup } from '../lane.ts';
 import { streamedAnswer } from '../upstream/plan.ts';
 import { askedModel, clientWires, wireAt } from '../wire.ts';
+import type { Configured } from './configured.ts';
 
 /**
  * The load of a capture: its request, again and again, and the provider's answer with its bytes and their times. Rejects with the reason for
- * users if it can't be used.
+ * users if it can't be used, or if the configuration lacks the provider that answered.
  */
-export const captureLanes = async (file: string): Promise<readonly LaneGroup[]> => {
+export const captureLanes = async (file: string, configured: Configured | undefined): Promise<readonly LaneGroup[]> => {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Error(`Cannot read ${file}.`);
   });
@@ -38,8 +40,13 @@ export const captureLanes = async (file: string): Promise<readonly LaneGroup[]> 
       })),
     },
   });
+  if (configured && !findProvider(configured.config.providers, replayable.provider))
+    throw new Error(
+      `The configuration has no provider ${JSON.stringify(replayable.provider)}, which answered ${file}.`,
+    );
   const name = `${client}→${provider}`;
-  const body = JSON.stringify({ ...replayable.asked, model: askedModel, stream: summary.stream });
+  const model = configured ? `${replayable.provider},${replayable.model}` : askedModel;
+  const body = JSON.stringify({ ...replayable.asked, model, stream: summary.stream });
   const recorded = { path: summary.path, body, plan };
   return [
     { upstream: provider, lanes: [{ name, pair: { name, client, upstream: provider }, webSocket: false, recorded }] },

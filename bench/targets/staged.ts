@@ -11,8 +11,7 @@ export const staged = (
   options: string | undefined,
   configured: Configured | undefined,
 ): readonly Target[] => {
-  const file = ['', '.ts', '.js', '.mjs'].map((ending) => resolve(written + ending)).find(isFile);
-  if (file === undefined) throw new Error(`There is no file ${written}.`);
+  const file = stageFile(written);
   const given = options === undefined ? {} : parseJson(options);
   if (!isJsonObject(given)) throw new Error('--options must be a JSON object.');
   const entry = { path: file, ...(options !== undefined && { options: given }) };
@@ -25,6 +24,13 @@ export const staged = (
     junctorIn(ownFolder, 'without'),
     junctorIn(ownFolder, name, { transformers: [entry], folders: [dirname(file)] }),
   ];
+};
+
+/** Absolute path of a stage's file, whose ending may be left out. Throws an error worded for users if there is none. */
+export const stageFile = (written: string): string => {
+  const file = ['', '.ts', '.js', '.mjs'].map((ending) => resolve(written + ending)).find(isFile);
+  if (file === undefined) throw new Error(`There is no file ${written}.`);
+  return file;
 };
 
 const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import { recordedAnswer, startUpstream } from '../support/upstreams/upstream.ts';
 
 /** The shortest run: what is looked at is its shape. */
-const short = ['--quick', '--rounds', '2', '--round-ms', '30'];
+const short = ['--quick', '--rounds', '3', '--round-ms', '30'];
 
 const read = async (file: string): Promise<RunReport> => JSON.parse(await readFile(file, 'utf8'));
 
@@ -42,7 +42,7 @@ test('a run has each way from a client to a provider, checks the answers, and co
       [...row, 'bytes', undefined],
     ]),
   );
-  t.true(rows.every(({ rounds }) => rounds?.cpuUs.length === 2 && rounds.peakMb.length === 2));
+  t.true(rows.every(({ rounds }) => rounds?.cpuUs.length === 3 && rounds.peakMb.length === 3));
   const page = await readFile(html, 'utf8');
   t.regex(page, /Time between tokens/);
   t.notRegex(page, /(?:src|href|url)\s*[=(]/);
@@ -143,7 +143,7 @@ export default transformer({ name: 's', operators: () => ({ request: rx.map((it)
   );
   const failing = await rig.ask(['bench', ...short, '--stage', stage]);
   t.is(failing.code, 1);
-  t.regex(failing.err, /^\S+stage\.ts fails under load \(requests, messages→chat\): \d+ wrong: status 500: .*$/m);
+  t.regex(failing.err, /^\S+stage\.ts fails under load \(requests, messages→chat\): \d+ wrong: status 500: .*\n$/);
 });
 
 test('a capture is the load, with the provider’s own bytes', async (t) => {
@@ -240,6 +240,8 @@ test('what can’t be used is told in one line, before anything is started', asy
     'newer-run.json': '{"junctor":"bench","version":2}',
     'damaged-run.json': '{"junctor":"bench","version":1}',
     'torn.json': '{"Providers": [',
+    'torn.js': 'export default (',
+    'fine.js': loud,
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(rig.home, name), text);
   const at = (name: string): string => join(rig.home, name);
@@ -258,7 +260,8 @@ test('what can’t be used is told in one line, before anything is started', asy
     [['--compare', at('damaged-run.json')], /is damaged: /],
     [['--config', at('absent.json')], /^There is no file .*absent\.json\.$/],
     [['--stage', at('absent.ts')], /^There is no file .*absent\.ts\.$/],
-    [['--stage', at('torn.json'), '--options', '[]'], /^--options must be a JSON object\.$/],
+    [['--stage', at('torn.js')], /^.*torn\.js can't be used: /],
+    [['--stage', at('fine.js'), '--options', '[]'], /^--options must be a JSON object\.$/],
     [
       ['--target', dead, '--model', 'm'],
       /^Nothing answers at http:\/\/127\.0\.0\.1:\d+\/v1\/chat\/completions: ECONNREFUSED\.$/,
@@ -279,7 +282,7 @@ test('what can’t be used is told in one line, before anything is started', asy
     [['--compare', at('newer-run.json'), '--fail-over', 'x'], /^--fail-over must be a number from 1 to 100\.$/],
     [['--rounds', '1.5'], /^--rounds must be a whole number\.$/],
     [['--quick', '--publish'], /^--publish needs a full run/],
-    [['plain-1', '--stage', at('torn.json')], /the scene is `pairs`/],
+    [['plain-1', '--stage', at('fine.js')], /the scene is `pairs`/],
   ];
   for (const [args, line] of cases) {
     const { code, out, err } = await rig.ask(['bench', ...args]);

@@ -333,7 +333,9 @@ test('an estimate has the interval that its rounds allow; only what is more than
   const [more] = changesOf(costs(20, 24, 21, 22, 19), costs(30, 29, 32, 31, 30));
   t.is(more?.verdict, 'more');
   t.deepEqual([more && isOver(more, 1.1), more && isOver(more, 2)], [true, false]);
-  t.is(changesOf(costs(30, 30), costs(20, 20))[0]?.verdict, 'less');
+  t.is(changesOf(costs(30, 31, 30), costs(20, 21, 20))[0]?.verdict, 'less');
+  const [few] = changesOf(costs(30, 30), costs(20, 20, 20));
+  t.deepEqual([few?.verdict, few && isOver(few, 1.1)], ['too few rounds', false]);
   // A machine on which all takes twice as long changes nothing.
   const slowed = rows([round(40), round(44), round(42)], [round(20), round(20), round(20)]);
   t.is(changesOf(costs(20, 22, 21), slowed)[0]?.verdict, 'no difference');

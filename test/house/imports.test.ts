@@ -555,6 +555,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'bench/bench.ts',
       'bench/options.ts',
       'bench/targets/configured.ts',
+      'bench/targets/staged.ts',
       'protocols/index.ts',
       'transformers/index.ts',
       'rxjs',

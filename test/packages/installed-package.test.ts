@@ -249,6 +249,17 @@ test('a newcomer follows the page on tests: writes a stage, tests it, tries it, 
   t.regex(JSON.stringify(upstream.requests[0]?.body), /I am \[\[0\]\]\./);
 });
 
+for (const server of ['', 'node']) {
+  test(`the installed command measures the gateway beside the bare stack (${server || 'default'})`, async (t) => {
+    const rig = await commandRig(t, undefined, join(gateway, 'engine/cli/junctor.js'));
+    const args = ['--quick', '--pairs', 'messages-chat,responses-gemini', '--rounds', '1', '--round-ms', '30'];
+    const { code, out, err } = await rig.run(['bench', ...args], { env: { JUNCTOR_HTTP: server } });
+    t.is(code, 0, err);
+    t.regex(out, server === 'node' ? /^Node [\d.]+, node:http, / : /^Node [\d.]+, /);
+    t.regex(out, /^responses→gemini, WebSocket +[\d,.]+ /m);
+  });
+}
+
 /** The test runner replaces it where it stands as a whole. */
 const ownAddress = ['import.meta', 'url'].join('.');
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { bench } from '../../../bench/bench.ts';
 import type { BenchOptions } from '../../../bench/options.ts';
 import { type Configured, withoutKeys } from '../../../bench/targets/configured.ts';
+import { stageFile } from '../../../bench/targets/staged.ts';
 import { configFile, readConfig } from '../../config/read.ts';
 import { validateConfig } from '../../config/validate.ts';
 import { type Cli, CommandError } from '../cli.ts';
@@ -38,6 +39,7 @@ export const runBench = async (
     const { print, warn, env } = cli;
     const configured = config === undefined ? undefined : await readConfigured(cli, config, { allowTransformerPath });
     if (configured === 'faulty') return 1;
+    if (options.stage !== undefined) await checkStage(cli, options.stage, configured, allowTransformerPath);
     return await bench({ print, warn, env, interrupted: stopping.signal }, scenes, options, configured);
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
@@ -46,6 +48,25 @@ export const runBench = async (
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
   }
+};
+
+/** Rejects, with the reason, if a stage can't be loaded, or doesn't fit the configuration. */
+const checkStage = async (
+  { env }: Cli,
+  written: string,
+  configured: Configured | undefined,
+  folders: readonly string[],
+): Promise<void> => {
+  const file = stageFile(written);
+  const { transformers = [], ...source } = configured?.source ?? {};
+  const own = Array.isArray(transformers) ? transformers : [];
+  const { faults } = await judgeOffline(
+    { ...source, transformers: [...own, { path: file }] },
+    { home: dirname(configured?.file ?? file), env },
+    { allowTransformerPath: [dirname(file), ...folders] },
+  );
+  const fault = faults.find(({ path }) => path.startsWith(`transformers[${own.length}]`));
+  if (fault) throw new CommandError(`${written} ${fault.message}`);
 };
 
 /** Reads the configuration that is to be measured; `faulty`: its faults were printed, as `junctor config check` does. */
