@@ -45,11 +45,10 @@ export default transformer({
   }),
   around(request, next, context, { rules, atLeast }) {
     const [judge] = context.asks;
-    // Stages before may have changed `request`.
-    const safeguard = safeguardsOf(context.original).find(isOurs);
+    const safeguard = safeguardsOf(request).find(isOurs);
     if (judge === undefined || safeguard === undefined) return next(request);
     return rx.defer(() => {
-      const judging = new Judging(context, { judge, rules, atLeast, machine: safeguard.classifier_context });
+      const judging = new Judging(request, context, { judge, rules, atLeast, machine: safeguard.classifier_context });
       return next(withoutOurs(request)).pipe(
         rx.concatMap((batch) => withResults(judging.read(batch), judging, context.losses)),
         rx.finalize(() => judging.end()),

@@ -51,6 +51,8 @@ type ToolUse = readonly [id: string, verdict: JsonObject];
 
 /** Judges the calls of one answer, each as soon as it is complete. Never fails: a call without a verdict is unavailable. */
 export class Judging {
+  /** As the stages before have left it: what they hide from the model, the judge doesn't see either. */
+  readonly #request: ModelRequest;
   readonly #context: StageContext;
   readonly #terms: Terms;
   readonly #questions = new rx.Subscription();
@@ -58,7 +60,8 @@ export class Judging {
   #open: OpenCall | undefined;
   #characters = 0;
 
-  constructor(context: StageContext, terms: Terms) {
+  constructor(request: ModelRequest, context: StageContext, terms: Terms) {
+    this.#request = request;
     this.#context = context;
     this.#terms = terms;
   }
@@ -126,11 +129,10 @@ export class Judging {
   }
 
   #caseOf(tool: string, input: string): Case {
-    const { original } = this.#context;
-    const declared = original.tools.find((one) => 'name' in one && one.name === tool);
+    const declared = this.#request.tools.find((one) => 'name' in one && one.name === tool);
     const description =
       declared && 'description' in declared ? declared.description?.slice(0, maxDescription) : undefined;
-    const request = newestText(original).slice(-maxText);
+    const request = newestText(this.#request).slice(-maxText);
     return { request, context: this.#terms.machine, tool, description, input };
   }
 
@@ -199,8 +201,6 @@ const digest = (value: unknown): string => createHash('sha256').update(JSON.stri
 
 /** The text of the user's newest turn that has one: the newest of all may have results of tools only. */
 const newestText = ({ turns }: ModelRequest): string => {
-  const texts = turns.map(({ role, parts }) =>
-    role === 'user' ? parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : [],
-  );
-  return texts.findLast((text) => text.length > 0)?.join('\n') ?? '';
+  const newest = turns.findLast(({ role, parts }) => role === 'user' && parts.some(({ type }) => type === 'text'));
+  return (newest?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 };
