@@ -7,13 +7,13 @@ import { Exchange } from '../exchange.ts';
 import { readCaptureFile } from '../features/history/capture-file.ts';
 import { playRecording, readReplayable } from '../features/history/replay.ts';
 import type { Batch } from '../model/event.ts';
-import { messageOf } from '../model/fault.ts';
+import { FaultError, messageOf } from '../model/fault.ts';
 import { type ClientProtocol, clientAt } from '../model/protocol.ts';
 import { Known } from '../operators/rx/sequence.ts';
 import { createTrial } from '../pipeline.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { configFor } from './config-for.ts';
-import type { StageTest } from './declared.ts';
+import type { AnswerFunction, GivenAnswer, StageTest } from './declared.ts';
 import { dryGateway } from './dry-gateway.ts';
 
 /** What a capture has for a trial. */
@@ -22,8 +22,8 @@ interface Captured {
   readonly client: ClientProtocol;
   readonly provider: string;
   readonly model: string;
-  /** The provider's answer. */
-  readonly batches: readonly Batch[];
+  /** The provider's answer; a refusal is thrown. */
+  readonly answer: GivenAnswer | AnswerFunction;
 }
 
 /** Reads a capture: a file, or what it holds. Rejects, with the reason for users, if it has no whole answer. */
@@ -50,7 +50,18 @@ export const readCapture = async (given: NonNullable<StageTest['capture']>): Pro
   // The recorded address shows the format.
   const baseUrl = new URL(read.capture.upstream?.url ?? 'http://127.0.0.1');
   const config = configFor({ provider, baseUrl, model: { name: model } });
-  return { client, provider, model, batches: await eventsOf(client, config, playRecording(recording, 0)) };
+  return { client, provider, model, answer: await answerOf(client, config, playRecording(recording, 0)) };
+};
+
+const answerOf = async (...of: Parameters<typeof eventsOf>): Promise<Captured['answer']> => {
+  try {
+    return await eventsOf(...of);
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error;
+    return () => {
+      throw error;
+    };
+  }
 };
 
 /** The events of a recorded answer. */

@@ -53,7 +53,7 @@ export const openTrial = async (test: StageTest): Promise<Trial> => {
     client,
     provider,
     model,
-    answer: test.answer ?? captured?.batches ?? 'Hello there!',
+    answer: test.answer ?? captured?.answer ?? 'Hello there!',
     ask,
     newMemory: () => memoryOf(name, test.memory),
     limitMs,

@@ -6,9 +6,11 @@ import { type CaptureFile, chunkBytes, readCaptureFile } from '../../features/hi
 import { compareReplies } from '../../features/history/compare-replies.ts';
 import { judgeReplay } from '../../features/history/judge-replay.ts';
 import { readReplayable, replay } from '../../features/history/replay.ts';
+import { bodyText } from '../../model/call-body.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
+import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import type { Leave } from '../leave.ts';
 import { usableConfig } from '../offline-config.ts';
@@ -88,6 +90,7 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
   const { gateway } = await offlineGateway(config, cli.home, options);
   const recorded = protocolOf(summary.protocol);
   const client = options.client === undefined ? recorded : protocolOf(options.client);
+  let sent: string | undefined;
   const settings = {
     id: 'replay',
     startedAtMs: Date.now(),
@@ -96,6 +99,9 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
     client,
     speed: speedOf(options.speed),
     stream: undefined,
+    called: ({ body }: UpstreamCall) => {
+      sent = bodyText(body);
+    },
   };
   const parts = await firstValueFrom(replay({ ...replayable, provider, model }, settings, gateway).pipe(toArray()));
   const reply = replyOf(parts);
@@ -111,6 +117,11 @@ export const replayCapture = async (cli: Cli, file: string, options: ReplayOptio
       `status ${reply.status} (was ${capture.reply.status}); the recorded answer was for a ${summary.protocol} client`,
     );
     return isSound ? 0 : 1;
+  }
+  const asked = capture.upstream;
+  if (options.to === undefined && asked && !asked.bodyTruncated && sent !== undefined) {
+    const compared = compareReplies(asked.body, sent, captured.redacted);
+    cli.warn(`the request to the provider ${compared.isSame ? 'is as recorded' : 'differs from the recorded one'}`);
   }
   const isSame = say(cli, captured, reply) === 0;
   return isSame && isSound ? 0 : 1;

@@ -14,7 +14,7 @@ import type { Gateway } from '../../routing/gateway.ts';
 import { createSignatureCache } from '../../routing/reasoning/signature-cache.ts';
 import { TaughtMemory } from '../../routing/taught.ts';
 import type { Backpressure } from '../../runtime/backpressure.ts';
-import type { Upstreams } from '../../upstream/upstreams.ts';
+import type { UpstreamCall, Upstreams } from '../../upstream/upstreams.ts';
 import type { Capture, RequestDetail, RequestSummary } from '../record/schema.ts';
 import { chunkBytes } from './capture-file.ts';
 
@@ -42,6 +42,8 @@ interface ReplaySettings {
   readonly speed: number;
   /** Absent: as recorded. */
   readonly stream: boolean | undefined;
+  /** Gets each call that would be made. */
+  readonly called?: (call: UpstreamCall) => void;
 }
 
 /** Reads a capture for replay; returns the reason for users if it can't be replayed. */
@@ -86,13 +88,13 @@ export const readReplayable = ({ summary, capture }: RequestDetail): Replayable 
  */
 export const replay = (replayable: Replayable, settings: ReplaySettings, gateway: Gateway): Observable<ReplyPart> => {
   const { asked, recording, provider, model, clientHeaders, summary } = replayable;
-  const { id, startedAtMs, backpressure, recorded, client, speed, stream = summary.stream } = settings;
+  const { id, startedAtMs, backpressure, recorded, client, speed, stream = summary.stream, called } = settings;
   const { decodeRequest } = clientAt(recorded, summary.path);
   const named = { model: `${provider},${model}`, stream };
   const body: JsonObject = client === recorded ? { ...asked, ...named } : named;
   const playing: Gateway = {
     ...gateway,
-    upstreams: playRecording(recording, speed),
+    upstreams: playRecording(recording, speed, called),
     log: quietLogs.app,
     losses: createLossCounter(),
     signatures: createSignatureCache(),
@@ -143,9 +145,13 @@ interface RecordedAnswer {
 
 /**
  * Upstreams that answer every call with a recording, `speed` times as fast as recorded; 0: without delays. Ignores
- * back-pressure, since recordings are small.
+ * back-pressure, since recordings are small. `called` gets each call.
  */
-export const playRecording = ({ status, headers, headMs, chunks, fault }: RecordedAnswer, speed: number): Upstreams => {
+export const playRecording = (
+  { status, headers, headMs, chunks, fault }: RecordedAnswer,
+  speed: number,
+  called: (call: UpstreamCall) => void = () => undefined,
+): Upstreams => {
   const end = fault ? throwError(() => new FaultError(fault)) : EMPTY;
   const body = defer(() => {
     const startedMs = performance.now();
@@ -161,7 +167,10 @@ export const playRecording = ({ status, headers, headMs, chunks, fault }: Record
     );
   });
   return {
-    call: () => delayed(speed === 0 ? 0 : headMs / speed, { status, headers, body, drain: () => undefined }),
+    call(call) {
+      called(call);
+      return delayed(speed === 0 ? 0 : headMs / speed, { status, headers, body, drain: () => undefined });
+    },
     adjust: () => undefined,
     closeIdleSockets: () => undefined,
     poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
