@@ -44,7 +44,16 @@ const renderScene = (scene: string, all: readonly Row[]): string => {
     ]),
   ];
   const [head = '', ...body] = inColumns(lines);
-  return [head, ...body.flatMap((line, at) => [line, ...failureOf(rows[at])])].map((line) => line.trimEnd()).join('\n');
+  const cold = rows.filter(({ isCold }) => isCold).length;
+  return [
+    head,
+    ...body.flatMap((line, at) => [line, ...failureOf(rows[at])]),
+    ...(cold > 0
+      ? [`    ${cold} of ${rows.length} perhaps not warm: the code was still being compiled, which costs more.`]
+      : []),
+  ]
+    .map((line) => line.trimEnd())
+    .join('\n');
 };
 
 const failureOf = (row: Row | undefined): readonly string[] =>

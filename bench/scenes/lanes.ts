@@ -5,7 +5,7 @@ import { allPairs, type Pair, pairs, socketPairs, wires } from '../wire.ts';
 import { type Participant, startParticipants, stopAll } from './participants.ts';
 import { type Counted, rowsOf } from './rows-of.ts';
 import type { Row, Scene, Settings, Stage } from './scene.ts';
-import { settleMs, type Turn, takeTurns, type WarmUp } from './take-turns.ts';
+import { settleMs, type Turn, takeTurns, type WarmUp, withNote } from './take-turns.ts';
 
 /** What is measured of each lane. */
 interface Work {
@@ -19,8 +19,8 @@ interface Work {
 }
 
 const lengths = {
-  full: { rounds: { requests: 5, streams: 3 }, roundMs: { requests: 500, streams: 2_000 }, warmUpMs: 2_500 },
-  quick: { rounds: { requests: 3, streams: 2 }, roundMs: { requests: 200, streams: 500 }, warmUpMs: 350 },
+  full: { rounds: { requests: 5, streams: 3 }, roundMs: { requests: 500, streams: 2_000 }, warmUpMs: 4_000 },
+  quick: { rounds: { requests: 3, streams: 2 }, roundMs: { requests: 200, streams: 500 }, warmUpMs: 1_200 },
 } as const;
 
 /** Deltas of a paced stream, at the pace at which models write. */
@@ -61,7 +61,8 @@ const streamsOf = (settings: Settings): Work => {
     // The same requests and writes, but quicker.
     warmUp: { rhythm: { type: 'burst', streams: 40, overMs: 50 }, plan: { ...plan, intervalMs: 2 } },
     rounds: rounds.streams,
-    warmUpMs,
+    // Its requests are warm already.
+    warmUpMs: warmUpMs / 2,
   };
 };
 
@@ -183,7 +184,7 @@ const runGroup = async (stage: Stage, { upstream, lanes }: LaneGroup): Promise<r
         );
         const done = new Map([...refused, ...[...turns].map(([name, turn]) => [name, roundsOf(turn)] as const)]);
         const counted = { scene, unit, perRequest: unit === 'delta' ? plan.deltas : 1 };
-        rows.push(...rowsOf(counted, { ...lane.pair, name: lane.name }, done, floor));
+        rows.push(...rowsOf(counted, { ...lane.pair, name: lane.name }, done, floor).map(withNote(turns)));
       }
     }
     return rows;

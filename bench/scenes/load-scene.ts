@@ -5,7 +5,7 @@ import { type Pair, socketPairs } from '../wire.ts';
 import { type Floor, floorOf, startParticipants, stopAll } from './participants.ts';
 import { type Counted, rowsOf } from './rows-of.ts';
 import type { Row, Scene, Settings, Stage } from './scene.ts';
-import { settleMs, type Turn, takeTurns, type WarmUp } from './take-turns.ts';
+import { settleMs, type Turn, takeTurns, type WarmUp, withNote } from './take-turns.ts';
 
 /**
  * How much is spent on a pair: `full` where a figure is to be reached, `brief` for the others, which show that nothing is out
@@ -166,11 +166,3 @@ const mapTurns = (
   );
 
 const coldRounds = ({ cold }: Turn): Turn['rounds'] => (cold ? [cold] : []);
-
-const withNote =
-  (done: ReadonlyMap<string, Turn | string>) =>
-  (row: Row): Row => {
-    const turn = done.get(row.participant);
-    if (typeof turn !== 'object' || turn.isWarm) return row;
-    return { ...row, note: 'perhaps not warm: no three rounds of its warm-up in a row agreed within 10 %' };
-  };

@@ -85,6 +85,8 @@ export interface Row {
   readonly longestBlockMs?: number;
   /** Seconds from the start of the program to the first answer. */
   readonly startSeconds?: number;
+  /** Its code was perhaps still being compiled. */
+  readonly isCold?: true;
   /** What else is to be known. */
   readonly note?: string;
   /** Why there are no figures, or why they mean nothing: an answer was wrong, or missing. */

@@ -6,7 +6,7 @@ import { forgetPeak, readMemory } from '../measure/memory.ts';
 import { cpuBetween, readCpu } from '../measure/process-tree.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
 import type { Participant } from './participants.ts';
-import type { Stage } from './scene.ts';
+import type { Row, Stage } from './scene.ts';
 
 /** What one participant did in one round. */
 export interface Round {
@@ -174,6 +174,17 @@ const playRounds = async (stage: Stage, players: readonly Player[], turns: Turns
     }
   }
 };
+
+const notWarm = 'perhaps not warm: no three rounds of its warm-up in a row agreed within 10 %';
+
+/** Notes on the rows of those whose warm-up was too short. */
+export const withNote =
+  (done: ReadonlyMap<string, Turn | string>) =>
+  (row: Row): Row => {
+    const turn = done.get(row.participant);
+    if (typeof turn !== 'object' || turn.isWarm) return row;
+    return { ...row, isCold: true, note: notWarm };
+  };
 
 /** How wrong answers are reported. */
 export const wordWrong = ({ bad, reasons }: LoadResult): string => `${bad} wrong: ${reasons[0]}`;

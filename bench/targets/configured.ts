@@ -17,6 +17,8 @@ export interface Configured {
   readonly config: Config;
   /** Folders, besides the file's, from which its transformers may be loaded. */
   readonly folders: readonly string[];
+  /** The variables that it refers to, as far as they are set. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** The same configuration with a key that needs no variable and no command, so that its other faults are judged without them. */
@@ -33,10 +35,12 @@ export const withoutKeys = (source: JsonObject): JsonObject => ({
 
 /** A gateway with this configuration, except that simulated vendors take the place of all providers, and no client needs a key. */
 export const configuredTarget = (name: string, configured: Configured, more: readonly JsonObject[] = []): Target =>
-  junctorConfigured(name, (upstreamUrl) => rewritten(configured, new URL(upstreamUrl), more), [
-    dirname(configured.file),
-    ...configured.folders,
-  ]);
+  junctorConfigured(
+    name,
+    (upstreamUrl) => rewritten(configured, new URL(upstreamUrl), more),
+    [dirname(configured.file), ...configured.folders],
+    configured.env,
+  );
 
 const rewritten = ({ file, source, config }: Configured, upstream: URL, more: readonly JsonObject[]): JsonObject => {
   const { APIKEY: _, CLIENTS: __, FLEET: ___, TELEMETRY: ____, HOST: _____, Providers, Router, ...rest } = source;

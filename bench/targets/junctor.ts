@@ -104,6 +104,7 @@ export const junctorConfigured = (
   name: string,
   configure: (upstreamUrl: string) => object,
   folders: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
 ): Target => {
   let prepared: Promise<readonly string[]> | undefined;
   return {
@@ -111,7 +112,7 @@ export const junctorConfigured = (
     start({ upstreamUrl, env }) {
       prepared ??= prepare(ownFolder);
       const command = prepared;
-      return startJunctor(() => command, env, folders, configure(upstreamUrl));
+      return startJunctor(() => command, { ...variables, ...env }, folders, configure(upstreamUrl));
     },
   };
 };

@@ -91,13 +91,19 @@ test('a configuration is measured with vendors of its providers’ formats, and 
       APIKEY: 'a-key-of-its-own',
       Providers: [
         { name: 'one', baseUrl: 'https://api.anthropic.com', apiKey: '$NOT_SET_ANYWHERE', models: ['m'] },
-        { name: 'two', baseUrl: 'https://api.deepseek.com', apiKey: 'k', models: ['m'] },
+        {
+          name: 'two',
+          baseUrl: 'https://api.deepseek.com',
+          apiKey: 'k',
+          models: ['m'],
+          headers: { 'x-team': '$TEAM' },
+        },
       ],
       transformers: [{ path: 'loud.ts' }],
     }),
   );
   const args = ['bench', ...short, '--rounds', '1', '--pairs', 'chat-chat', '--json', json];
-  const { code, out, err } = await rig.ask([...args, '--config', file]);
+  const { code, out, err } = await rig.ask([...args, '--config', file], { env: { TEAM: 'a' } });
   t.is(code, 0, out + err);
   t.deepEqual(
     (await read(json)).rows

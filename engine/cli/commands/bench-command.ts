@@ -4,6 +4,7 @@ import { bench } from '../../../bench/bench.ts';
 import type { BenchOptions } from '../../../bench/options.ts';
 import { type Configured, withoutKeys } from '../../../bench/targets/configured.ts';
 import { stageFile } from '../../../bench/targets/staged.ts';
+import { type Environment, references } from '../../config/env.ts';
 import { configFile, readConfig } from '../../config/read.ts';
 import { validateConfig } from '../../config/validate.ts';
 import { type Cli, CommandError } from '../cli.ts';
@@ -74,7 +75,7 @@ const readConfigured = async (cli: Cli, written: string, leave: Leave): Promise<
   const file = resolve(written);
   if (!existsSync(file)) throw new CommandError(`There is no file ${written}.`);
   const home = dirname(file);
-  const env = { ...cli.env, JUNCTOR_CONFIG: file };
+  const env: Environment = { ...cli.env, JUNCTOR_CONFIG: file };
   const read = await readConfig(home, env);
   const source = read.type !== 'missing' && read.source ? withoutKeys(read.source) : undefined;
   const findings = source
@@ -85,5 +86,10 @@ const readConfigured = async (cli: Cli, written: string, leave: Leave): Promise<
     printFindings(cli, configFile(home, env), findings);
     return 'faulty';
   }
-  return { file, source, config: result.config, folders: leaveOf(leave).transformerFolders };
+  const referred = references(source).flatMap(({ name }) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const { transformerFolders: folders } = leaveOf(leave);
+  return { file, source, config: result.config, folders, env: Object.fromEntries(referred) };
 };
