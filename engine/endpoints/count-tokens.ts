@@ -17,6 +17,7 @@ import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { bodyText } from '../model/call-body.ts';
 import { FaultError, type FaultKind, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
+import { patchText } from '../model/json/replace-member.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { Observers } from '../observe/observer.ts';
@@ -29,6 +30,7 @@ import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
 import { jsonHeaders, renderFaults, routeHeaders, showLimits } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
+import { upstreamUrl } from '../upstream/url.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
 interface CountSettings {
@@ -93,9 +95,15 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
   const estimated = defer(() => estimate(ready, gateway, settings));
   const { upstream } = settings;
   if (!upstream || ready.plan.upstream.wire !== settings.client.wire) return estimated;
+  const { plan, addressAt } = ready;
+  const target = plan.targets[addressAt] ?? plan.target;
+  const counting = plan.format.counting?.(target);
   const nowMs = gateway.health.nowMs();
-  if (nowMs < (askedAgainMs.get(ready.plan) ?? 0)) return estimated;
-  return of(auxiliaryCall(ready, upstream)).pipe(
+  if (counting === 'none' || nowMs < (askedAgainMs.get(plan) ?? 0)) return estimated;
+  const call = counting
+    ? namedCall(ready, upstream, upstreamUrl(target.baseUrl, counting.path))
+    : auxiliaryCall(ready, upstream);
+  return of(call).pipe(
     sequence(
       callUpstream(gateway, ({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
     ),
@@ -128,6 +136,13 @@ const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Rea
   const headers = { ...ready.call.headers, accept: 'application/json' };
   const body = ready.passThrough.request ? ready.call.body : pickFields(fields, bodyText(ready.call.body));
   return fill(ready, { call: { url, headers, body } });
+};
+
+/** Redirects the prepared call to a cloud's counting endpoint, whose body names the model. */
+const namedCall = (ready: Ready, { fields }: AuxiliaryEndpoint, url: URL): Ready => {
+  const { headers, body } = ready.call;
+  const named = patchText(bodyText(body), { model: ready.resolution.model });
+  return fill(ready, { call: { url, headers, body: ready.passThrough.request ? named : pickFields(fields, named) } });
 };
 
 /** Drops members of a converted body that the auxiliary endpoint rejects. */

@@ -102,6 +102,8 @@ export interface Format {
   readonly genAiName?: string;
   /** Hosts of providers that use this format without a format entry, subdomains included. */
   readonly hosts: readonly string[];
+  /** Whether a provider without a format entry, at a host that serves several vendors' models, uses this format for the model. */
+  readonly serves?: (baseUrl: URL, model: string) => boolean;
   /** The provider to configure on the first run when the vendor's key is in the environment. */
   readonly firstStart?: {
     /** The vendor's name as it is written. */
@@ -134,7 +136,14 @@ export interface Format {
   readonly rows?: (target: Target) => readonly RowUse[];
   /** Credentials and other headers that the vendor requires. */
   readonly headers: (call: Call) => Readonly<Record<string, string>>;
+  /** A JSON Merge Patch of the body where a host wants other members than the protocol has; absent, or `undefined`: none. */
+  readonly bodyPatch?: (call: Call) => JsonObject | undefined;
+  /** How tokens are counted where that isn't next to the path for requests. Absent, or `undefined`: it is. */
+  readonly counting?: (call: Pick<Call, 'baseUrl' | 'options'>) => Counting | undefined;
 }
+
+/** A vendor's endpoint for counts: its path and whether the body names the model; `none`: it has none, so counts are estimated. */
+type Counting = 'none' | { readonly path: string };
 
 /** The provider and model that a format is used for. */
 export interface Target<Options = Readonly<Record<string, unknown>>> {
@@ -202,6 +211,8 @@ export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => 
 export interface Call {
   readonly apiKey: string;
   readonly baseUrl: URL;
+  /** The format's options as configured, which may not fit its schema. */
+  readonly options: Readonly<Record<string, unknown>>;
   /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
   readonly request: ModelRequest;

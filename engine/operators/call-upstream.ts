@@ -7,11 +7,11 @@ import { type Fault, FaultError, fail, quoted, unsupported } from '../model/faul
 import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
-import { addMember, replaceMember } from '../model/json/replace-member.ts';
+import { addMember, patchText, replaceMember } from '../model/json/replace-member.ts';
 import type { Losses } from '../model/loss.ts';
 import { adaptToModel, lowerOutput, roomIn } from '../model/models/adapt-to-model.ts';
 import type { ModelRequest, Tool } from '../model/request.ts';
-import type { Format, Target } from '../model/transformer.ts';
+import type { Call, Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
 import type { PassThrough } from '../observe/observer.ts';
@@ -22,7 +22,7 @@ import { unjudged } from '../routing/unjudged.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
-import { upstreamUrl } from '../upstream/url.ts';
+import { namesModel, upstreamUrl } from '../upstream/url.ts';
 import { boundMessage } from './bound-answer.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
@@ -51,25 +51,29 @@ export const encodeRequest = (
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
     const target = plan.targets[addressAt] ?? plan.target;
+    const call: Call = {
+      apiKey,
+      baseUrl: target.baseUrl,
+      options: target.options,
+      clientHeader: (name) => incoming.header(name),
+      request,
+      wire: plan.upstream.wire,
+      passesThrough: passThrough.request,
+    };
     const headers = {
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'junctor',
-      ...plan.graph.callUpstream.work({
-        apiKey,
-        baseUrl: target.baseUrl,
-        clientHeader: (name) => incoming.header(name),
-        request,
-        wire: plan.upstream.wire,
-        passesThrough: passThrough.request,
-      }),
+      ...plan.graph.callUpstream.work(call),
       ...hopHeaders(routed, hop),
       ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, target, resolution.model, request);
-    const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
+    const body = withinStack('invalid-request', tooComplex, () =>
+      bodyOf(routed, passThrough, plan.format.bodyPatch?.(call)),
+    );
     const made = { url, headers: sent, body };
     const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
     const known = learns(config, resolution.provider) ? taught.of(resolution) : none;
@@ -84,7 +88,8 @@ const none: readonly Taught[] = [];
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
-const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
+/** The body; `own`: the patch for the provider's host, if it has one. */
+const bodyOf = (routed: Reconciled, passThrough: PassThrough, own: JsonObject | undefined): CallBody => {
   const { outline, text, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
   const request = leaveOutFields(routed.request, routed);
   if (!passThrough.request) {
@@ -101,7 +106,8 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
     });
     // A dry run leaves out the stages that are around the call, which may serve them.
     if (routed.progress.wrapped || !isWrapped(routed)) refuseWithoutTools(asked, losses);
-    return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
+    const patches = own ? [own, ...plan.patches] : plan.patches;
+    return writeJson(patches.length > 0 ? applyPatches({ ...body }, patches) : body);
   }
   const added = usageMembers(routed);
   const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));
@@ -109,8 +115,12 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): CallBody => {
   const withoutOwn = withoutAttribution ? client.attribution?.membersWithout(clientBody) : undefined;
   if (plan.patches.length > 0 || isSet) {
     const body = parseJson(outline ? new TextDecoder().decode(outline.body) : text);
-    const patches = [{ ...withoutOwn, model: resolution.model }, ...(added ? [added] : []), ...plan.patches];
+    const patches = [{ ...withoutOwn, model: resolution.model, ...own }, ...(added ? [added] : []), ...plan.patches];
     return writeJson(applyPatches(isJsonObject(body) ? body : {}, patches));
+  }
+  if (own) {
+    const whole = outline ? new TextDecoder().decode(outline.body) : text;
+    return patchText(whole, { ...withoutOwn, model: resolution.model, ...own, ...added });
   }
   const model = JSON.stringify(resolution.model);
   if (withoutAttribution) return replaceMembers(text, { ...withoutOwn, model: resolution.model });
@@ -180,7 +190,7 @@ const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string, member
 /** The URL for a request to `model`. Cached, so many requests share one object. */
 const callUrl = (format: Format, target: Target, model: string, request: ModelRequest): URL => {
   const path = format.pathFor?.(target, request.model === model ? request : { ...request, model }) ?? format.path;
-  const wanted = path.includes('{model}') ? `${path} ${model}` : path;
+  const wanted = namesModel(path) ? `${path} ${model}` : path;
   return knownUrls(target).remember(wanted, () => upstreamUrl(target.baseUrl, path, model));
 };
 

@@ -6,7 +6,7 @@ import { fail } from '../model/fault.ts';
  *
  * `{model}` in the path is replaced by `model`, whose parts become segments. It is filled in last, so that its parts are never
  * taken for a version or a repeated segment. If the name begins with the segment before `{model}`, that isn't repeated
- * (`models/{model}` and `models/x`). Throws `invalid-request` for a name that would change the path.
+ * (`models/{model}` and `models/x`). `{modelId}` is replaced by the name as one segment. Throws `invalid-request` for a name that would change the path.
  */
 export const upstreamUrl = (baseUrl: URL, path: string, model = ''): URL => {
   const [pathname = '', query = ''] = path.split('?', 2);
@@ -16,7 +16,7 @@ export const upstreamUrl = (baseUrl: URL, path: string, model = ''): URL => {
     .map((segment, index) =>
       segment.includes(placeholder)
         ? segment.replace(placeholder, () => encodeModel(withoutCollection(model, segments[index - 1])))
-        : segment,
+        : segment.replace(whole, () => encodeSegment(model)),
     )
     .join('/');
   url.hash = '';
@@ -25,6 +25,10 @@ export const upstreamUrl = (baseUrl: URL, path: string, model = ''): URL => {
 };
 
 const placeholder = '{model}';
+const whole = '{modelId}';
+
+/** Whether a path has a place for the model's name. */
+export const namesModel = (path: string): boolean => path.includes(placeholder) || path.includes(whole);
 
 const withoutCollection = (model: string, collection: string | undefined): string =>
   collection !== undefined && model.startsWith(`${collection}/`) ? model.slice(collection.length + 1) : model;
@@ -34,7 +38,8 @@ const encodeModel = (model: string): string => model.split('/').map(encodeSegmen
 const encodeSegment = (segment: string): string => {
   if (segment === '' || segment === '.' || segment === '..') refuse('no empty, "." or ".." part');
   try {
-    return encodeURIComponent(segment);
+    // Allowed in a path, and part of a cloud's names for versions.
+    return encodeURIComponent(segment).replaceAll('%40', '@');
   } catch {
     return refuse('no lone surrogate');
   }

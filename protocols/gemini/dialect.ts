@@ -7,6 +7,8 @@ export interface GeminiOptions {
    * that all servers accept. Absent: chosen by the model's name.
    */
   readonly schema?: SchemaForm | undefined;
+  /** Vertex AI serves the models, which knows no mixture of functions and the vendor's own tools. Source: npm @google/genai 2.32. */
+  readonly isCloud?: boolean;
 }
 
 type SchemaForm = 'json' | 'openapi';
@@ -105,7 +107,8 @@ const known: readonly KnownModels<GeminiDialect>[] = [
 ];
 
 /** The dialect of a model; configured options win. */
-export const dialectOf = (model: string, { schema }: GeminiOptions): GeminiDialect => {
-  const traits = traitsOf(newest, known, model);
+export const dialectOf = (model: string, { schema, isCloud }: GeminiOptions): GeminiDialect => {
+  const own = traitsOf(newest, known, model);
+  const traits = isCloud ? { ...own, mixedTools: false } : own;
   return schema === undefined ? traits : { ...traits, schema };
 };

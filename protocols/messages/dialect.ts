@@ -106,8 +106,11 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^minimax-/, differ: { leastTemperature: 0.01 } },
 ];
 
-/** Who serves the models: their vendor, or any server, whose models have the vendor's traits only if their names are known. */
-export type MessagesServer = 'vendor' | 'any';
+/**
+ * Who serves the models: their vendor; a cloud, which has the vendor's models alone but not all that is around them; or any server,
+ * whose models have the vendor's traits only if their names are known.
+ */
+export type MessagesServer = 'vendor' | 'cloud' | 'any';
 
 export const messagesTraits = (model: string, server: MessagesServer): MessagesTraits =>
-  traitsOf(server === 'vendor' ? newest : otherVendors, known, model);
+  traitsOf(server === 'any' ? otherVendors : newest, known, model);

@@ -1,5 +1,6 @@
 import { type Check, type Grammar, grammarOf, ObjectShape } from '../../engine/model/grammar.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
+import type { MessagesServer } from './dialect.ts';
 
 /*
  * The rules of Messages. Source: Anthropic documentation, "Streaming messages" (order of events, deltas, errors), "Messages" (reply,
@@ -299,6 +300,7 @@ const grammar = (left: readonly MessagesRule[]): Grammar =>
 export const messagesClientGrammar = grammar(['input']);
 
 /** What a server of the format sends. */
-export const messagesServerGrammar = (server: 'vendor' | 'any'): Grammar => servers[server];
+export const messagesServerGrammar = (server: MessagesServer): Grammar => servers[server];
 
-const servers = { vendor: grammar(own), any: grammar([...own, ...unsigned]) };
+const signing = grammar(own);
+const servers = { vendor: signing, cloud: signing, any: grammar([...own, ...unsigned]) };

@@ -14,7 +14,7 @@ import {
 } from '../support/sdk-clients.ts';
 import type { ScriptedUpstream } from '../support/upstreams/upstream.ts';
 import { counts, hello, thought } from '../support/vendors/script.ts';
-import { wires } from '../support/vendors/wires.ts';
+import { cloudWires, wires as vendorWires } from '../support/vendors/wires.ts';
 
 /** A client protocol, and how it words what the cells ask for. */
 interface Client {
@@ -29,6 +29,8 @@ const clients: Readonly<Record<ClientWire, Client>> = {
   chat: { sdk: chatSdk, end: 'stop', tool: 'tool_calls' },
   responses: { sdk: responsesSdk, end: 'completed', tool: 'completed' },
 };
+
+const wires = { ...vendorWires, ...cloudWires };
 
 test('every vendor is in the matrix', (t) => {
   const served = new Set(Object.values(wires).map(({ format }) => format));

@@ -62,6 +62,7 @@ const furtherPages = [
   'docs/benchmark.md',
   'docs/captures.md',
   'docs/clients.md',
+  'docs/clouds.md',
   'docs/comparison.md',
   'docs/credentials.md',
   'docs/decides.md',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { cloudAt } from '../../engine/model/clouds.ts';
 import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { bearer, type Call, format, type KnownModels, type Target, traitsOf } from '../../engine/model/transformer.ts';
 import { shortCallIds } from '../../engine/model/wire/call-ids.ts';
@@ -192,12 +193,14 @@ const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeo
 };
 
 /**
- * What precedes the name of an endpoint. Azure's paths start with `openai/v1`, those of a deployment have no version. Source: Azure
- * OpenAI documentation, "REST API reference".
+ * What precedes the name of an endpoint. Azure's paths start with `openai/v1`, those of a deployment have no version; Vertex AI's
+ * models of other vendors have an endpoint below the project. Sources: Azure OpenAI documentation, "REST API reference"; Google
+ * Cloud documentation, "Call MaaS APIs for open models".
  */
 const rootOf = (target: Target<Static<typeof Options>>): string => {
   const { baseUrl } = target;
   if (isAzure(baseUrl)) return /\/deployments\/|\/models\/?$/.test(baseUrl.pathname) ? '' : '/openai/v1';
+  if (cloudAt(baseUrl)?.name === 'vertex') return '/v1/endpoints/openapi';
   return isUnversioned(target) ? '' : '/v1';
 };
 

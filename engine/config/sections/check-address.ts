@@ -1,3 +1,4 @@
+import { cloudAt } from '../../model/clouds.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 
 /** Ends of paths that belong to APIs without a wire format here, and what they are for. */
@@ -26,11 +27,12 @@ const versioned = { segment: '/deployments/', parameter: 'api-version' } as cons
  * parameter that its path requires. `query`: the parameters that calls have in addition.
  */
 export const checkAddress = (
-  { pathname, searchParams }: URL,
+  url: URL,
   query: Readonly<Record<string, string>>,
   at: string,
   findings: Diagnostics,
 ): void => {
+  const { pathname, searchParams } = url;
   const path = pathname.toLowerCase().replace(/\/$/, '');
   const found = path.endsWith('/chat/completions') ? undefined : unspoken.find(([end]) => path.endsWith(end));
   if (found) {
@@ -42,5 +44,20 @@ export const checkAddress = (
       at,
       `names a deployment without the parameter ${versioned.parameter}, for example ?api-version=2024-10-21`,
     );
+  }
+  checkLocation(url, at, findings);
+};
+
+/** A project of Vertex AI is served by the host of its location alone. */
+const checkLocation = (url: URL, at: string, findings: Diagnostics): void => {
+  const segments = url.pathname.split('/');
+  const cloud = cloudAt(url);
+  if (cloud?.name !== 'vertex' || !segments.includes('projects')) return;
+  const location = segments[segments.indexOf('locations') + 1];
+  const { region = 'global' } = cloud;
+  if (!segments.includes('locations') || !location) {
+    findings.warn(at, 'names a project without its location, as /v1/projects/{project}/locations/{location} does');
+  } else if (location !== region) {
+    findings.warn(at, `names the location ${location}, but the host serves ${region}`);
   }
 };

@@ -3,11 +3,13 @@ import {
   closeBracket,
   comma,
   isJsonSpace,
+  type JsonObject,
   openBrace,
   openBracket,
   quote,
   skipSpace,
   stringEnd,
+  writeJson,
 } from './json.ts';
 
 /** Adds a member at the start of a JSON object's text; every other byte is unchanged. The text must be valid JSON, with a member. */
@@ -31,6 +33,26 @@ export const replaceMember = (text: string, name: string, value: string): string
   if (pieces.length === 0) return text;
   pieces.push(text.slice(kept));
   return pieces.join('');
+};
+
+/**
+ * Applies a JSON Merge Patch whose values are no objects to a JSON object's text: members with null are removed, the others replaced or
+ * put first. The rest keeps its bytes, but for the blanks around members. The text must be valid JSON.
+ */
+export const patchText = (text: string, patch: JsonObject): string => {
+  const kept: string[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text.charCodeAt(at) === quote) {
+    const nameEnd = stringEnd(text, at);
+    const end = valueEnd(text, skipSpace(text, skipSpace(text, nameEnd) + 1));
+    const name: unknown = JSON.parse(text.slice(at, nameEnd));
+    if (typeof name === 'string' && !Object.hasOwn(patch, name)) kept.push(text.slice(at, end));
+    at = nextItem(text, end);
+  }
+  const added = Object.entries(patch).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : `${JSON.stringify(name)}:${writeJson(value)}`,
+  );
+  return `{${[...added, ...kept].join(',')}}`;
 };
 
 /** The ranges of the values of members of this name in the object that begins at `object`, in valid JSON text. */

@@ -15,18 +15,21 @@ export interface FormatChoice {
 
 /**
  * The format of the most specific entry that applies, else the one that the end of the base URL's path shows, else the host's, else
- * the default. A host may serve several formats, each below a path of its own.
+ * the default. A host may serve several formats, each below a path of its own, or for models of its own.
  */
 export const chooseFormat = (
   entries: readonly TransformerEntry[],
   registry: TransformerRegistry,
   { baseUrl }: Provider,
+  model: string,
 ): FormatChoice => {
   const entry = mostSpecific(entries.filter(({ path, name }) => path === undefined && registry.formats.has(name)));
   const named = entry && registry.formats.get(entry.name);
   if (named) return { format: named, options: entry.options, because: 'entry', entry: entry.at };
   const formats = [...registry.formats.values()];
-  const own = formats.find(({ hosts }) => hosts.some((host) => isAt(baseUrl, host)));
+  const own = formats.find(
+    ({ hosts, serves }) => hosts.some((host) => isAt(baseUrl, host)) || serves?.(baseUrl, model),
+  );
   const path = baseUrl.pathname.replace(/\/$/, '');
   const shown = formats.find(({ pathEnds = [] }) => pathEnds.some((end) => path.endsWith(end)));
   // A vendor's own endpoint may have the path of another format.

@@ -81,7 +81,7 @@ export const compilePlan = (
 ): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
-  const choice = chooseFormat(entries, registry, provider);
+  const choice = chooseFormat(entries, registry, provider, model);
   const { format } = choice;
   const extras = callExtrasOf(provider, model);
   const misfit = format.optionsReader.faults(choice.options, 'options')[0];
@@ -158,6 +158,7 @@ export const formatOf = (
     transformers.filter((entry) => applies(entry, key)),
     registry,
     key.provider,
+    key.model,
   );
 
 /** The faults of providers whose `webSocket` has nothing to apply to: none of their models is called by Responses. */

@@ -2,7 +2,7 @@ import { bearerKey } from './chat-wire.ts';
 import { counts, pieces, type Scripted, scripted, sse, thought } from './script.ts';
 import type { Vendor, VendorAnswer } from './vendor.ts';
 
-interface MessagesBody {
+export interface MessagesBody {
   readonly model: string;
   readonly max_tokens: number;
   readonly messages: readonly { readonly role: string; readonly content: string | readonly MessagesBlock[] }[];

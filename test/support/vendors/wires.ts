@@ -8,6 +8,7 @@ import { openrouterVendor } from './openrouter.ts';
 import { responsesVendor } from './responses.ts';
 import { serveVendor } from './serve-vendor.ts';
 import type { Vendor } from './vendor.ts';
+import { vertexBase, vertexClaudeVendor, vertexGeminiVendor } from './vertex.ts';
 
 /** A vendor, and how a provider of it is configured. */
 interface Wire {
@@ -57,4 +58,23 @@ export const wires: Readonly<Record<string, Wire>> = {
     retryAfter: '7',
   }),
   gemini: wire(geminiVendor, { format: 'gemini', model: 'gemini-3-flash-preview', ownIds: true, retryAfter: '7' }),
+};
+
+/** Models on clouds: the forms of other rows below paths of the clouds' own. */
+export const cloudWires: Readonly<Record<string, Wire>> = {
+  'vertex gemini': wire(vertexGeminiVendor, {
+    format: 'gemini',
+    options: { cloud: 'vertex' },
+    base: vertexBase,
+    model: 'gemini-3-flash-preview',
+    ownIds: true,
+    retryAfter: '7',
+  }),
+  'vertex claude': wire(vertexClaudeVendor, {
+    format: 'anthropic',
+    options: { cloud: 'vertex' },
+    base: vertexBase,
+    model: 'claude-sonnet-4-5@20250929',
+    retryAfter: '7',
+  }),
 };

@@ -75,12 +75,13 @@ export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place =
 export const headersOf = (
   vendor: string,
   clientHeaders: Readonly<Record<string, string>> = {},
-  { baseUrl = 'http://localhost' }: Place = {},
+  { baseUrl = 'http://localhost', options = {} }: Place = {},
   wire: WireFormat = 'chat',
 ): Readonly<Record<string, string>> =>
   formatOf(vendor).headers({
     apiKey: 'k',
     baseUrl: new URL(baseUrl),
+    options,
     clientHeader: (name) => clientHeaders[name],
     wire,
     request: chatClient.decodeRequest(chat('m')),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { replaceMember } from '../../../../engine/model/json/replace-member.ts';
+import { patchText, replaceMember } from '../../../../engine/model/json/replace-member.ts';
 
 const cases = [
   ['first', '{"model":"a","x":1}', '{"model":"NEW","x":1}'],
@@ -35,6 +35,25 @@ test('any object: only the member changes, to the byte', (t) => {
       const before = JSON.stringify({ ...others, model, z: 1 }, null, indent);
       const after = JSON.stringify({ ...others, model: 'NEW', z: 1 }, null, indent);
       t.is(replaceMember(before, 'model', '"NEW"'), after);
+    }),
+  );
+});
+
+test('a patch removes, replaces and adds members, and leaves the others as they are written', (t) => {
+  const text = '{ "model" : "m", "n":1e400, "mod\\u0065l":1, "stream":true ,"big": 12345678901234567890 }';
+  t.is(
+    patchText(text, { model: null, version: 'v', stream: false }),
+    '{"version":"v","stream":false,"n":1e400,"big": 12345678901234567890}',
+  );
+  t.is(patchText(' {}', { model: null }), '{}');
+  t.is(patchText('{"model":"}"}', { model: null, a: ['b'] }), '{"a":["b"]}');
+});
+
+test('any patched object is what a parsed one would be', (t) => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.nat(3), (object, name, indent) => {
+      const others = Object.fromEntries(Object.entries(object).filter(([other]) => other !== name));
+      t.deepEqual(JSON.parse(patchText(JSON.stringify(object, null, indent), { [name]: null })), others);
     }),
   );
 });

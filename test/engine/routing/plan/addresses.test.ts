@@ -87,15 +87,52 @@ const addresses: readonly (readonly [baseUrl: string, client: string, model: str
     'm',
     'openai plain /compatible-mode/v1/chat/completions authorization',
   ],
+  [
+    'https://us-east5-aiplatform.googleapis.com/v1/projects/team-1/locations/us-east5',
+    'messages',
+    'claude-opus-4-5@20251101',
+    'anthropic host /v1/projects/team-1/locations/us-east5/publishers/anthropic/models/claude-opus-4-5@20251101:rawPredict authorization',
+  ],
+  [
+    'https://aiplatform.googleapis.com/v1/projects/team-1/locations/global',
+    'chat',
+    'gemini-4-carbon',
+    'gemini host /v1/projects/team-1/locations/global/publishers/google/models/gemini-4-carbon:generateContent authorization',
+  ],
+  [
+    'https://aiplatform.eu.rep.googleapis.com/v1/projects/team-1/locations/eu',
+    'chat',
+    'gemini-4-carbon',
+    'gemini host /v1/projects/team-1/locations/eu/publishers/google/models/gemini-4-carbon:generateContent authorization',
+  ],
+  [
+    'https://aiplatform.googleapis.com',
+    'chat',
+    'gemini-4-carbon',
+    'gemini host /v1/publishers/google/models/gemini-4-carbon:generateContent x-goog-api-key',
+  ],
+  [
+    'https://aiplatform.googleapis.com/v1/projects/team-1/locations/global',
+    'chat',
+    'meta/llama-4-maverick',
+    'openai plain /v1/projects/team-1/locations/global/endpoints/openapi/chat/completions authorization',
+  ],
+  [
+    'https://aiplatform.googleapis.com/v1/projects/team-1/locations/global/endpoints/openapi',
+    'chat',
+    'google/gemini-4-carbon',
+    'openai plain /v1/projects/team-1/locations/global/endpoints/openapi/chat/completions authorization',
+  ],
 ];
 
 for (const [baseUrl, client, model, expected] of addresses) {
-  test(`${client} → ${baseUrl}`, (t) => {
+  test(`${client} → ${baseUrl} ${model}`, (t) => {
     const { choice, graph, target } = planOf(baseUrl, model, client);
     const url = new URL(graph.callUpstream.about.url ?? '');
     const headers = graph.callUpstream.work({
       apiKey: 'k',
       baseUrl: target.baseUrl,
+      options: target.options,
       clientHeader: () => undefined,
       request: probeRequest(model),
     });
@@ -124,6 +161,12 @@ test('a plan names the known host and families, and how each was recognised', (t
 });
 
 const unspoken: readonly (readonly [baseUrl: string, warning: RegExp | undefined])[] = [
+  [
+    'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-central1',
+    /^Providers\[0\]\.baseUrl names the location us-central1, but the host serves us-east5$/,
+  ],
+  ['https://aiplatform.googleapis.com/v1/projects/p/locations/us-east5', /but the host serves global$/],
+  ['https://aiplatform.googleapis.com/v1/projects/p', /names a project without its location/],
   ['http://localhost:11434/api/chat', /^Providers\[0\]\.baseUrl ends in \/api\/chat/],
   ['http://localhost:8080/completions/', /ends in \/completions/],
   ['https://h.example/v1/embeddings', /ends in \/embeddings/],

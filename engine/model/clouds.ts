@@ -1,0 +1,50 @@
+/** A cloud whose host serves several vendors' models, each in its vendor's form below paths of the cloud's own. */
+export type CloudName = 'vertex' | 'bedrock';
+
+/** What a base URL's host tells of its cloud. */
+interface Cloud {
+  readonly name: CloudName;
+  /** As in the host name; `undefined`: the cloud chooses, or the host is a private one. */
+  readonly region: string | undefined;
+}
+
+/**
+ * The cloud of a host; `undefined`: none. Sources: Google Cloud documentation, "Agent Platform locations"; AWS General Reference, "Amazon
+ * Bedrock endpoints and quotas", as of November 2026.
+ */
+export const cloudAt = ({ hostname }: Pick<URL, 'hostname'>): Cloud | undefined =>
+  googleHost(hostname) ?? amazonHost(hostname);
+
+/** `aiplatform.googleapis.com`, `{region}-aiplatform.googleapis.com`, `aiplatform.{us|eu}.rep.googleapis.com`. */
+const googleHost = (hostname: string): Cloud | undefined => {
+  const zone = ['.googleapis.com', '.rep.googleapis.com'].findLast((end) => hostname.endsWith(end));
+  if (zone === undefined) return undefined;
+  const [service = '', group, ...more] = hostname.slice(0, -zone.length).split('.');
+  if (more.length > 0 || (group !== undefined) !== (zone === '.rep.googleapis.com')) return undefined;
+  if (service === 'aiplatform') return { name: 'vertex', region: group };
+  const end = '-aiplatform';
+  return group === undefined && service.endsWith(end)
+    ? { name: 'vertex', region: service.slice(0, -end.length) }
+    : undefined;
+};
+
+const amazonServices = ['bedrock-runtime', 'bedrock-runtime-fips', 'bedrock-mantle'];
+const amazonZones = ['.amazonaws.com', '.amazonaws.com.cn', '.api.aws'];
+
+/** `bedrock-runtime.{region}.amazonaws.com`, also as a private endpoint below a name of its own, and `bedrock-mantle.{region}.api.aws`. */
+const amazonHost = (hostname: string): Cloud | undefined => {
+  if (!amazonZones.some((end) => hostname.endsWith(end))) return undefined;
+  const labels = hostname.split('.');
+  const at = labels.findIndex((label) => amazonServices.includes(label));
+  return at < 0 ? undefined : { name: 'bedrock', region: labels[at + 1] };
+};
+
+/** Segments of base URLs below which a cloud speaks a form that isn't its own, and names the model in the body. */
+const otherForms = ['openai', 'openapi', 'anthropic'];
+
+/** Whether the base URL is above the cloud's own paths. */
+export const isAboveModels = ({ pathname }: Pick<URL, 'pathname'>): boolean =>
+  !pathname.split('/').some((segment) => otherForms.includes(segment));
+
+/** Whether a name is that of a model of Anthropic's, with or without a cloud's prefixes. */
+export const isClaude = (model: string): boolean => /(?:^|[./])claude-|(?:^|\.)anthropic\./.test(model);
