@@ -15,7 +15,6 @@ import type { Provider } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
 import { validateConfig } from '../config/validate.ts';
-import { cloudAt, isAboveModels } from '../model/clouds.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { VendorModelPage, VendorModels } from '../model/models/model-catalog.ts';
@@ -49,8 +48,7 @@ export const listUpstreamModels = (plan: Plan, reach: Reach): Observable<readonl
     const { models } = plan.format;
     if (!models)
       return fail('unsupported', `The format "${plan.format.name}" has no list of models that is known here.`);
-    const { baseUrl, options } = plan.target;
-    if (isAboveModels(baseUrl) && (cloudAt(baseUrl) || options.cloud !== undefined))
+    if (plan.format.lists?.(plan.target) === false)
       return fail('unsupported', 'A cloud lists its models at another address: name those to be used in "models".');
     const apiKey = firstKey(plan.provider, reach.commandKeys);
     const page = (query: string | undefined): Observable<VendorModelPage> =>

@@ -38,13 +38,3 @@ const amazonHost = (hostname: string): Cloud | undefined => {
   const at = labels.findIndex((label) => amazonServices.includes(label));
   return at < 0 ? undefined : { name: 'bedrock', region: labels[at + 1] };
 };
-
-/** Segments of base URLs below which a cloud speaks a form that isn't its own, and names the model in the body. */
-const otherForms = ['openai', 'openapi', 'anthropic'];
-
-/** Whether the base URL is above the cloud's own paths. */
-export const isAboveModels = ({ pathname }: Pick<URL, 'pathname'>): boolean =>
-  !pathname.split('/').some((segment) => otherForms.includes(segment));
-
-/** Whether a name is that of a model of Anthropic's, with or without a cloud's prefixes. */
-export const isClaude = (model: string): boolean => /(?:^|[./])claude-|(?:^|\.)anthropic\./.test(model);

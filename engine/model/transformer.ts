@@ -126,6 +126,8 @@ export interface Format {
   readonly path: string;
   /** How the vendor lists its models; absent: unknown. */
   readonly models?: VendorModels;
+  /** Whether a host lists the models next to the path for requests; absent: it does. */
+  readonly lists?: (call: Pick<Call, 'baseUrl' | 'options'>) => boolean;
   /** What the package knows of the vendor's models. */
   readonly facts?: VendorFacts;
   /** Path of a particular call, if not `path`; `{model}` as there. */

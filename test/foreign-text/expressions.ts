@@ -36,8 +36,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/commands/logs.ts': [own(/^\d{1,6}$/), own(/^.*[\\/]/)],
   'ui/src/api/gateway-url.ts': [foreign(/\/ui\/?$/)],
   'admin/requests/requests.ts': [foreign(/[^\w-]/g)],
-  'engine/model/clouds.ts': [foreign(/(?:^|[./])claude-|(?:^|\.)anthropic\./, many('.claude'))],
-  'transformers/formats/clouds.ts': [foreign(/^(?:AIza|AQ\.)/)],
+  'transformers/formats/clouds.ts': [
+    foreign(/(?:^|[./])claude-|(?:^|\.)anthropic\./, many('.claude')),
+    foreign(/^(?:AIza|AQ\.)/),
+  ],
   'transformers/formats/gemini.ts': [foreign(/^(?:publishers\/google\/models\/)?gemini-/)],
   'protocols/gemini/index.ts': [foreign(/^gemini-(?:[1-4](?!\d)|pro|ultra)/)],
   'engine/upstream/keys/run-command.ts': [foreign(/[\r\n]/), foreign(/^[\x20-\x7e]*$/)],

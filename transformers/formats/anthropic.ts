@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { cloudAt, isAboveModels, isClaude } from '../../engine/model/clouds.ts';
+import { cloudAt } from '../../engine/model/clouds.ts';
 import { type Call, format } from '../../engine/model/transformer.ts';
 import { bindingBetaOf, messagesModelList, messagesUpstreamOf } from '../../protocols/messages/index.ts';
-import { cloudOf, cloudOption, googleCredentials, pathsOf } from './clouds.ts';
+import { cloudOf, cloudOption, googleCredentials, isAboveModels, isClaude, pathsOf } from './clouds.ts';
 import { anthropicFacts } from './facts/anthropic.ts';
 
 /** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
@@ -47,6 +47,7 @@ export const anthropic = format({
   path: '/v1/messages',
   models: messagesModelList,
   facts: anthropicFacts,
+  lists: (place) => pathsOf(place) === undefined,
   pathFor: (target, { stream }) =>
     pathsOf(target) === 'vertex'
       ? `/v1/publishers/anthropic/models/{model}:${stream ? 'streamRawPredict' : 'rawPredict'}`

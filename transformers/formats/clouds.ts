@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type CloudName, cloudAt, isAboveModels } from '../../engine/model/clouds.ts';
+import { type CloudName, cloudAt } from '../../engine/model/clouds.ts';
 import type { Call } from '../../engine/model/transformer.ts';
 
 /** The option that names the cloud behind a host of one's own. */
@@ -9,6 +9,16 @@ export const cloudOption = Type.Optional(
       "The cloud whose paths are called, `vertex` or `bedrock`, where the base URL's host doesn't show it, as that of a proxy doesn't.",
   }),
 );
+
+/** Segments of base URLs below which a cloud speaks a form that isn't its own, and names the model in the body. */
+const otherForms = ['openai', 'openapi', 'anthropic'];
+
+/** Whether the base URL is above the cloud's own paths. */
+export const isAboveModels = ({ pathname }: Pick<URL, 'pathname'>): boolean =>
+  !pathname.split('/').some((segment) => otherForms.includes(segment));
+
+/** Whether a name is that of a model of Anthropic's, with or without a cloud's prefixes. */
+export const isClaude = (model: string): boolean => /(?:^|[./])claude-|(?:^|\.)anthropic\./.test(model);
 
 /** A base URL and its format's options, which may not fit the schema. */
 type Place = Pick<Call, 'baseUrl' | 'options'>;

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { cloudAt, isAboveModels } from '../../engine/model/clouds.ts';
+import { cloudAt } from '../../engine/model/clouds.ts';
 import { format } from '../../engine/model/transformer.ts';
 import { geminiModelList, geminiUpstream } from '../../protocols/gemini/index.ts';
-import { cloudOf, cloudOption, googleCredentials, pathsOf } from './clouds.ts';
+import { cloudOf, cloudOption, googleCredentials, isAboveModels, pathsOf } from './clouds.ts';
 import { geminiFacts } from './facts/gemini.ts';
 
 /**
@@ -39,6 +39,7 @@ export const gemini = format({
   path: '/v1beta/models/{model}:generateContent',
   models: geminiModelList,
   facts: geminiFacts,
+  lists: (place) => pathsOf(place) === undefined,
   pathFor: (target, { model, stream }) =>
     `${pathsOf(target) === 'vertex' ? '/v1/publishers/google/models' : `/v1beta/${collectionOf(model)}`}/{model}:${
       stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
