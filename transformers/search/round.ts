@@ -88,7 +88,7 @@ export class Round {
       default:
         event satisfies never;
     }
-    if (!this.#isOwn) out.push({ ...event, index: this.#index });
+    if (!this.#isOwn) out.push(event.index === this.#index ? event : { ...event, index: this.#index });
   }
 
   get #isOwn(): boolean {

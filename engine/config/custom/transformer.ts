@@ -41,7 +41,7 @@ interface OpenHalves<Options> {
 
 /** A transformer whose stages may have operators, or be around the rest. */
 export interface OpenTransformer extends Omit<Transformer, 'configure'> {
-  /** It asks models, so its entry must name at least one in `ask`. */
+  /** It asks models, always or with some options. */
   readonly asks?: true;
   readonly configure: (options: unknown) => OpenStage;
 }

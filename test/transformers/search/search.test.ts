@@ -2,6 +2,7 @@ import test from 'ava';
 import { clientWires } from '../../../engine/model/wire/client-wires.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { ScriptedUpstream } from '../../support/upstreams/upstream.ts';
+import { askBy } from '../../support/ways.ts';
 import { startSearxng, talks, wires } from './rig.ts';
 
 /** The real SDKs, with a search and a function of the client's, through the gateway to models without a search. */
@@ -84,3 +85,21 @@ for (const wire of clientWires) {
     }
   }
 }
+
+test('a search over a WebSocket', async (t) => {
+  const { raw, said, isWhole } = await askBy(t, gateway.baseUrl, 'responses socket', {
+    model: `chat,${wires.chat.model}`,
+    text: 'search for turtles',
+    more: { tools: [{ type: 'web_search' }] },
+  });
+  t.true(isWhole, raw);
+  t.regex(said, /^Let me see\.See \[Turtles\]/);
+  const steps = ['in_progress', 'searching', 'completed'].map((step) =>
+    raw.indexOf(`response.web_search_call.${step}`),
+  );
+  t.deepEqual(
+    steps.toSorted((one, other) => one - other),
+    steps,
+  );
+  t.true(Number(steps[0]) > 0, raw);
+});
