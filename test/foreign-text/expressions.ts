@@ -53,6 +53,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^["'`*]{0,3}|[."'`*]{0,4}$/g, many('*')),
     foreign(/"answer"\s{0,9}:\s{0,9}"/, many('"answer"         :         ')),
   ],
+  'protocols/messages/unsealed-searches.ts': [foreign(/^[\w+/=-]+$/, many('a'))],
   'engine/operators/stage-fetch.ts': [foreign(/^https?:$/), foreign(/\.$/)],
   'transformers/search/domains.ts': [foreign(/^https?:\/\//i), foreign(/^\*?\./), foreign(/[/*]$/)],
   'transformers/search/history.ts': [foreign(/\W+/g, many('.'))],

@@ -34,7 +34,7 @@ import {
 } from '../schema-request.ts';
 import { cacheMark, decodeContent, decodeTexts, nodeReader, type ReadNode } from './decode-content.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { holdsOwnSummary, openSummaries } from './open-summaries.ts';
+import { holdsOwnBlocks, openSummaries } from './open-summaries.ts';
 
 const readBody = nodeReader(MessagesBody);
 const readCountBody = nodeReader(CountBody);
@@ -51,13 +51,13 @@ export const decodeRequest = (body: JsonObject): ModelRequest => decode(readBody
 export const decodeCountRequest = (body: JsonObject): ModelRequest => decode(readCountBody(body, ''));
 
 /**
- * Whether the conversation starts with system messages, which belong in the top-level `system`, or holds a summary that the vendor
- * didn't make.
+ * Whether the conversation starts with system messages, which belong in the top-level `system`, or holds a summary or a web
+ * search that the vendor didn't make.
  */
 export const needsRepair = ({ messages }: JsonObject): boolean => {
   if (!Array.isArray(messages)) return false;
   const first: unknown = messages[0];
-  if (holdsOwnSummary(messages)) return true;
+  if (holdsOwnBlocks(messages)) return true;
   return typeof first === 'object' && first !== null && 'role' in first && first.role === 'system';
 };
 

@@ -1,17 +1,18 @@
 import { openSummary, packSummary, summaryText } from '../../../engine/model/compaction.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import type { Part, TextPart, Turn } from '../../../engine/model/request.ts';
+import { isUnsealed } from '../unsealed-searches.ts';
 
 /** Marks a block whose summary a model of another vendor wrote. The text is the block's own, so that clients can show it. */
 export const ownMark = packSummary('');
 
-/** Whether a conversation holds such a block, which its vendor would refuse. */
-export const holdsOwnSummary = (messages: readonly unknown[]): boolean =>
+/** Whether a conversation holds such a block, or a web search that is none of its vendor's: the vendor would refuse either. */
+export const holdsOwnBlocks = (messages: readonly unknown[]): boolean =>
   messages.some(
     (message) =>
       isJsonObject(message) &&
       Array.isArray(message.content) &&
-      message.content.some((block) => isJsonObject(block) && isOwn(block)),
+      message.content.some((block) => isJsonObject(block) && (isOwn(block) || isUnsealed(block))),
   );
 
 const isOwn = ({ type, encrypted_content: payload, content }: JsonObject): boolean =>

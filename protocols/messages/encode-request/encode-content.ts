@@ -5,6 +5,7 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../../engine/model/record-losses.ts';
 import {
   type CacheMark,
+  type Citation,
   type DocumentPart,
   type Extra,
   type ImagePart,
@@ -20,6 +21,7 @@ import {
 import { readableDocument } from '../../../engine/model/wire/readable-document.ts';
 import { encodeCitation } from '../citations.ts';
 import { wireCallId, wireName } from '../tool-names.ts';
+import { isUnsealedCitation } from '../unsealed-searches.ts';
 import { carriedParts, isNative } from './encode-messages.ts';
 
 /** Parts → content blocks. Throws an `unsupported` fault for content that would get lost silently. */
@@ -62,15 +64,22 @@ const encodePart = (part: Part, at: string, context: RequestContext): JsonObject
 };
 
 const encodeText = ({ text, cache, citations }: TextPart, at: string, { losses }: RequestContext): JsonObject => {
-  const cited = citations
-    ?.map((citation) => encodeCitation(citation, at, losses))
-    .filter((value) => value !== undefined);
+  const cited = citations?.flatMap((citation) => sealedCitation(citation, at, losses));
   return {
     type: 'text',
     text,
     citations: cited && cited.length > 0 ? cited : undefined,
     cache_control: cacheControl(cache),
   };
+};
+
+/** A citation as the vendor takes it back; none of its own form that it can't open. */
+const sealedCitation = (citation: Citation, at: string, losses: Losses): readonly JsonObject[] => {
+  if (citation.type === 'url' && citation.raw?.wire === 'messages' && isUnsealedCitation(citation.raw.value)) {
+    losses.drop(`${at}.citations`);
+    return [];
+  }
+  return [encodeCitation(citation, at, losses)].filter((written) => written !== undefined);
 };
 
 const encodeImage = ({ source, detail, cache }: ImagePart, at: string, { losses }: RequestContext): JsonObject => {

@@ -7,6 +7,7 @@ import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts'
 import { memberPath } from '../../../engine/model/schema.ts';
 import { continuation } from '../../../engine/model/wire/continuation.ts';
 import { type MessagesServer, type MessagesTraits, messagesTraits } from '../dialect.ts';
+import { expressUnsealed } from '../unsealed-searches.ts';
 import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
 import { carriedParts, carriedReasoning, mergeTurns, pairCalls } from './encode-messages.ts';
 import { bindThinking, planThinking, type ThinkingPlan } from './encode-reasoning.ts';
@@ -60,7 +61,7 @@ const adaptTurns = (
   mayContinue: boolean,
   losses: Losses,
 ): readonly Turn[] => {
-  const carried = turns.map((turn) => carryTurn(turn, traits, losses));
+  const carried = expressUnsealed(turns, losses).map((turn) => carryTurn(turn, traits, losses));
   const paired = pairCalls(mergeTurns(carried.filter(hasParts)), losses);
   const merged = mergeTurns(paired.filter(hasParts));
   return mayContinue ? trimPrefill(merged, losses) : endWithUser(merged, losses);
