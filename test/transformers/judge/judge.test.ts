@@ -66,6 +66,17 @@ const judges: Readonly<Record<string, (body: Value, asked: UpstreamRequest) => R
   gone: () => 'reset',
   slow: () => 'never',
   breaks: () => sseAnswer([...chatStream([verdict('not_flagged')], 0)].slice(0, 1), 'close'),
+  // A decision model.
+  decides({ input, questions: [{ choices }] }) {
+    const chance = JSON.parse(input).input.includes('São') ? 0.1 : 0.9;
+    const values = choices.map(({ value }: Value) => value);
+    const probabilities = [
+      { value: 'not_flagged', probability: chance },
+      { value: 'flagged', probability: 1 - chance },
+    ];
+    const answer = { type: 'choice', name: 'decision', choice: chance > 0.5 ? values[1] : values[0], probabilities };
+    return jsonAnswer({ id: 'd', model: 'decides', answers: [answer], usage: { input_tokens: 9, output_tokens: 1 } });
+  },
   // The model's name leads back here.
   circle: async (_body, { headers, text }) => {
     const { host: _, 'content-length': __, connection: ___, ...others } = headers;
@@ -169,6 +180,7 @@ test.before(async () => {
           models: [model],
         })),
         { name: 'judges', baseUrl: upstreams.judges?.url, apiKey: 'k', models: names },
+        { name: 'deciders', baseUrl: `${upstreams.judges?.url}/v1/decisions`, apiKey: 'k', models: ['decides'] },
         { name: 'odd', baseUrl: upstreams.odd?.url, apiKey: 'k', models: [...Object.keys(odd), 'failing'] },
         { name: 'vendor', baseUrl: 'https://api.anthropic.com', apiKey: 'k', models: ['claude-opus-5-5'] },
       ],
@@ -176,7 +188,7 @@ test.before(async () => {
         ...Object.entries(wires).map(([provider, { format, options }]) => ({ name: format, provider, options })),
         ...names.map((name) => ({
           name: 'judge',
-          ask: [`judges,${name}`],
+          ask: [name === 'decides' ? 'deciders,decides' : `judges,${name}`],
           when: { headers: { 'x-judge': name } },
           ...(name === 'slow' && { timeoutMs: 300 }),
           ...(name.endsWith('sure') && { options: { atLeast: 0.9 } }),
@@ -305,6 +317,16 @@ test('a verdict in a code block is one', async (t) => {
   const { ids, results } = await ask({ model: 'openai chat,model-x', judge: 'fenced', text: 'use the tool, fenced' });
   t.deepEqual(results, available({ [ids[0]]: { type: 'evaluated', outcome: 'not_flagged' } }));
 });
+
+for (const stream of [false, true]) {
+  test(`a decision model judges, ${stream ? 'streamed' : 'whole'}`, async (t) => {
+    const { results } = await ask({ model: 'openai chat,model-x', judge: 'decides', stream });
+    t.deepEqual(results, available({ call_one: good, call_two: { type: 'evaluated', outcome: 'flagged' } }));
+    const [question] = questionsTo('decides').map(({ body }) => Object(body).questions[0]);
+    t.like(question, { type: 'choice', choices: [{ value: 'flagged' }, { value: 'not_flagged' }] });
+    t.regex(question.instructions, /^A coding agent/);
+  });
+}
 
 test('a call passes only as surely as the configuration wants', async (t) => {
   const given = { model: 'openai chat,model-x', judge: 'sure' };
