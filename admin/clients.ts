@@ -32,9 +32,15 @@ interface ClientParts extends ClientServices {
 /** What a client is added with; its key is made by the service. */
 const NewClient = Type.Omit(ClientFile, ['key']);
 
+/** What is changed of a client: a member takes the place of the one before, `null` removes it. */
+const ChangedClient = Type.Partial(Type.Omit(ClientFile, ['name', 'key']));
+
+/** A span becomes the time at which it ends; anything else stays, and is checked with the configuration. */
+const untilOf = (expires: Json): Json => (typeof expires === 'string' ? expiryOf(expires, Date.now()) : expires);
+
 /**
  * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
- * `DELETE` removes one.
+ * `PATCH` changes what one may use, `DELETE` removes one.
  */
 export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/clients', {
@@ -62,12 +68,34 @@ export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientP
       const { key: given, expires, ...client } = readJsonBody(body);
       if (given !== undefined) fail('invalid-request', 'key must be left out: the service makes it.', { param: 'key' });
       const key = newClientKey();
-      const until =
-        expires === undefined ? undefined : typeof expires === 'string' ? expiryOf(expires, Date.now()) : expires;
-      const entry = { ...client, key: hashedKey(key), ...(until !== undefined && { expires: until }) };
+      const entry = { ...client, key: hashedKey(key), ...(expires !== undefined && { expires: untilOf(expires) }) };
       const add = (clients: readonly Json[]) => [...clients, entry];
       const { message } = await change(store, add, firstClientNotice);
       return { message, key };
+    },
+  }),
+  jsonRoute('PATCH', '/api/clients/:name', {
+    summary: 'Changes a client',
+    says: 'What its key may use is changed; requests under way go on.',
+    reply: Outcome,
+    request: ChangedClient,
+    answer: ({ body }, { name = '' }) => {
+      const { expires, ...changes } = readJsonBody(body);
+      for (const member of ['name', 'key'])
+        if (changes[member] !== undefined)
+          fail('invalid-request', `${member} can't be changed: add another client.`, { param: member });
+      const patch = { ...changes, ...(expires !== undefined && { expires: untilOf(expires) }) };
+      return change(
+        store,
+        (clients) => {
+          const at = clients.findIndex((client) => isJsonObject(client) && client.name === name);
+          const before = clients[at];
+          if (!isJsonObject(before)) return fail('not-found', `There is no client ${quoted(name)}.`);
+          const after = Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null);
+          return clients.with(at, Object.fromEntries(after));
+        },
+        () => undefined,
+      );
     },
   }),
   jsonRoute('DELETE', '/api/clients/:name', {

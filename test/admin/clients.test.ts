@@ -71,6 +71,28 @@ test('POST adds a client, whose key works at once; DELETE revokes it', async (t)
     many.map(({ status }) => status),
     [200, 200, 200, 200],
   );
+  const entryOf = async (name: string) =>
+    JSON.parse(await readFile(join(home, 'config.json'), 'utf8')).CLIENTS.find(
+      (one: { readonly name: string }) => one.name === name,
+    );
+  t.is((await ask('PATCH', '/a', { limits: null, budget: { usd: 3, per: 'day' }, expires: '2d' })).status, 200);
+  const changed = await entryOf('a');
+  t.like(changed, { name: 'a', key: hashedKey(added.body.key), budget: { usd: 3, per: 'day' }, limits: undefined });
+  t.true(Date.parse(changed.expires) > Date.now() + 86_400_000);
+  t.is((await sdkAsks.chat(baseUrl, added.body.key, 'any')).status, 200, 'its key stays');
+  for (const [path, body, status, says] of [
+    ['/nobody', {}, 404, /no client "nobody"/],
+    ['/a', { key: 'mine' }, 400, /key can't be changed/],
+    ['/a', { name: 'z' }, 400, /name can't be changed/],
+    ['/a', { budget: { usd: -1, per: 'day' } }, 400, /CLIENTS\[0\]\.budget\.usd/],
+    ['/a', { expires: 'soon' }, 400, /expires/],
+    ['/a', { unknown: 1 }, 400, /CLIENTS\[0\]\.unknown is unknown/],
+  ] as const) {
+    const refused = await ask('PATCH', path, body);
+    t.is(refused.status, status);
+    t.regex(refused.body.message, says);
+  }
+  t.deepEqual(await entryOf('a'), changed, 'what is refused changes nothing');
   t.is((await ask('DELETE', '/a')).status, 200);
   t.is((await ask('DELETE', '/a')).status, 404);
   t.is((await sdkAsks.chat(baseUrl, added.body.key, 'any')).status, 401);

@@ -107,7 +107,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     await page.getByText('1 request without a valid key refused since the gateway started.').waitFor();
     const row = page.getByRole('row', { name: /team-a/ });
     await row.getByText('59 of 60 requests per minute left').waitFor();
-    await row.getByText('4,999,998 of 5,000,000 tokens per day left').waitFor();
+    await row.getByText('5M of 5M tokens per day left').waitFor();
     await row.getByText('$0.998 of $1.00 per day left').waitFor();
     t.is(await row.getByText('1 request · 2 tokens · $0.002').count(), 2);
     await row.getByText('today').waitFor();
@@ -123,6 +123,31 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
       'what a cell holds does not lie on the next one',
     );
     await page.setViewportSize({ width: 1280, height: 800 });
+    const revoke = await page.getByRole('button', { name: 'Revoke team-a' }).boundingBox();
+    const table = await page.getByRole('region', { name: 'Clients', exact: true }).boundingBox();
+    t.true(revoke && table && revoke.x + revoke.width <= table.x + table.width, 'all buttons are in sight');
+
+    await page.getByRole('button', { name: 'Edit team-a' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit team-a' });
+    t.is(await edit.getByLabel('Budget in USD').inputValue(), '1');
+    t.is(await edit.getByLabel('Budget per').inputValue(), 'day');
+    await edit.getByLabel('Budget in USD').fill('2.5');
+    await edit.getByText('Limits (set)').click();
+    t.is(await edit.getByLabel(/^Requests per minute/).inputValue(), '60');
+    await edit.getByLabel('Models').fill('');
+    await edit.getByLabel('Expires').fill('90d');
+    t.deepEqual(await violations(page), []);
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.waitFor({ state: 'detached' });
+    await row.getByText('$2.50 per day left').waitFor();
+    const [changed] = JSON.parse(await onDisk()).CLIENTS;
+    t.like(changed, {
+      key: hashedKey(key),
+      limits: { requestsPerMinute: 60 },
+      budget: { tokens: 5_000_000, usd: 2.5, per: 'day' },
+    });
+    t.false('models' in changed);
+    t.true(Date.parse(changed.expires) > Date.now() + 89 * 86_400_000);
 
     await page.getByRole('button', { name: 'Revoke team-a' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();

@@ -7,7 +7,7 @@ import { keyFor, refuseKey } from './key.ts';
 /** What a call may say beside its path. */
 interface CallOptions {
   /** Default: `GET`. */
-  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Parameters of the query; those that are `undefined` are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */

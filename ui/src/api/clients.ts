@@ -13,6 +13,10 @@ export const listClients = (signal?: AbortSignal): Promise<ClientList> => call('
 export const addClient = (client: JsonObject): Promise<AddedClient> =>
   call('/api/clients', { method: 'POST', body: client });
 
+/** Changes what a client may use: a member takes the place of the one before, `null` removes it. */
+export const changeClient = (name: string, changes: JsonObject): Promise<Outcome> =>
+  call(`/api/clients/${encodeURIComponent(name)}`, { method: 'PATCH', body: changes });
+
 /** Removes a client, whose key is refused from then on. */
 export const revokeClient = (name: string): Promise<Outcome> =>
   call(`/api/clients/${encodeURIComponent(name)}`, { method: 'DELETE' });

@@ -1,16 +1,13 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { addClient } from '../../api/clients.ts';
-import { readConfigSchema } from '../../api/config/config.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
-import { isJsonObject, type JsonObject } from '../../api/json.ts';
-import { useLoad } from '../../api/use-load.ts';
-import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
-import { CheckField, NumberField, SelectField, TextField } from '../../parts/controls/field.tsx';
+import { CheckField, TextField } from '../../parts/controls/field.tsx';
 import { Dialog, FormDialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
+import { membersOf, noTerms, type Terms, TermsFields } from './client-terms.tsx';
 import { ToolSetup } from './tool-setup.tsx';
 
 /** The client whose key is for the programs that call without one so far. */
@@ -33,23 +30,13 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
   // What is asked stays while the list behind the dialog is read again.
   const [isFirst] = useState(endsKeylessUse);
   const [typedName, setName] = useState('');
-  const [usd, setUsd] = useState<number>();
-  const [per, setPer] = useState<'day' | 'month'>('month');
-  const [limits, setLimits] = useState<JsonObject>({});
   const [forTools, setForTools] = useState(isFirst);
   const [keys, setKeys] = useState<readonly ShownKey[]>([]);
   const [error, setError] = useState<string>();
-  const { data: schema } = useLoad(readConfigSchema);
+  const [terms, setTerms] = useState<Terms>(noTerms);
   const name = typedName.trim();
-  const limitSchema = schema && limitsOf(schema);
   const add = async (): Promise<void> => {
-    const { tokens, ...more } = limits;
-    const budget = { ...(tokens !== undefined && { tokens }), ...(usd !== undefined && { usd }) };
-    const { key } = await addClient({
-      name,
-      ...more,
-      ...(Object.keys(budget).length > 0 && { budget: { ...budget, per } }),
-    });
+    const { key } = await addClient({ name, ...membersOf(terms) });
     const made = [{ name, key }];
     // What fails from here on is said beside the key, which is shown in any case.
     try {
@@ -120,49 +107,7 @@ export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) 
         value={typedName}
         onChange={setName}
       />
-      <div className="form-grid">
-        <NumberField
-          label="Budget in USD"
-          hint="Empty: none. Requests to models of unknown price don’t count."
-          min={0}
-          step="any"
-          value={usd}
-          onChange={setUsd}
-        />
-        <SelectField
-          label="Budget per"
-          value={per}
-          options={[
-            { value: 'day', label: 'Day' },
-            { value: 'month', label: 'Month' },
-          ]}
-          onChange={setPer}
-        />
-      </div>
-      {limitSchema && (
-        <details>
-          <summary>Limits{Object.keys(limits).length > 0 && ' (set)'}</summary>
-          <SchemaForm schema={limitSchema} path="" titles={titles} value={limits} onChange={setLimits} />
-        </details>
-      )}
+      <TermsFields terms={terms} onChange={setTerms} />
     </FormDialog>
   );
-};
-
-const titles = {
-  models: 'Models',
-  routes: 'Routes',
-  limits: 'At most',
-  tokens: 'Budget in tokens',
-  expires: 'Expires',
-};
-
-/** The schema of a client without what the form above has; the budget in tokens is beside the limits. */
-const limitsOf = ({ properties }: JsonObject): JsonObject | undefined => {
-  const list = isJsonObject(properties) ? properties.CLIENTS : undefined;
-  const client = isJsonObject(list) && isJsonObject(list.items) ? list.items.properties : undefined;
-  if (!isJsonObject(client)) return undefined;
-  const { models, routes, limits, budget, expires } = client;
-  const tokens = isJsonObject(budget) && isJsonObject(budget.properties) ? budget.properties.tokens : undefined;
-  return { type: 'object', additionalProperties: false, properties: { limits, tokens, models, routes, expires } };
 };

@@ -1,9 +1,11 @@
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { type Client, type listClients, revokeClient } from '../../api/clients.ts';
+import type { ConfigFile } from '../../api/config/config-file.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import { readUsage } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { useForm } from '../../config/fields/form.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
@@ -15,6 +17,7 @@ import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { href } from '../../router/route.ts';
 import { confirm } from '../../shell/dialogs/confirm.ts';
 import { toast } from '../../shell/toast.ts';
+import { EditClient } from './edit-client.tsx';
 
 /** Days in which the last use is looked for. */
 const lookedDays = 30;
@@ -43,6 +46,9 @@ export const ClientList = ({
   );
   // Rows are in the order of time: the last one stays.
   const lastUse = useMemo(() => new Map((days.data?.rows ?? []).map(({ name, from }) => [name, from])), [days.data]);
+  const { config } = useForm();
+  const [edited, setEdited] = useState<string>();
+  const written = edited === undefined ? undefined : writtenClient(config, edited);
   const columns: readonly Column<Client>[] = [
     { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono data-whole">{name}</span> },
     {
@@ -58,9 +64,14 @@ export const ClientList = ({
       name: 'actions',
       title: '',
       cell: ({ name }) => (
-        <Button onClick={() => void revoke(name, data.clients.length === 1).then((done) => done && reload())}>
-          Revoke<span className="unseen"> {name}</span>
-        </Button>
+        <div className="row">
+          <Button onClick={() => setEdited(name)}>
+            Edit<span className="unseen"> {name}</span>
+          </Button>
+          <Button onClick={() => void revoke(name, data.clients.length === 1).then((done) => done && reload())}>
+            Revoke<span className="unseen"> {name}</span>
+          </Button>
+        </div>
       ),
     },
   ];
@@ -88,8 +99,15 @@ export const ClientList = ({
           columns={columns}
         />
       </Panel>
+      {written && <EditClient client={written} onChanged={reload} onClose={() => setEdited(undefined)} />}
     </>
   );
+};
+
+/** A client's element of `CLIENTS`. */
+const writtenClient = ({ CLIENTS = [] }: ConfigFile, name: string) => {
+  const found = CLIENTS.find((client) => client.name === name);
+  return found && { ...found, name };
 };
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
@@ -117,12 +135,13 @@ const Budget = ({ client: { name, budget, unpricedModels = [] } }: { readonly cl
   );
   const left = [
     ...(most === undefined ? [] : [`${usd(remainingUsd * nanoPerUsd)} of ${usd(most * nanoPerUsd)}`]),
-    ...(tokens === undefined ? [] : [`${count(remaining)} of ${count(tokens)} tokens`]),
+    ...(tokens === undefined ? [] : [`${shortCount(remaining)} of ${shortCount(tokens)} tokens`]),
   ];
   return (
     <div
       className="budget"
       title={[
+        ...(tokens === undefined ? [] : [`${count(remaining)} of ${count(tokens)} tokens are left.`]),
         `Renewed ${dayAndTime(renewsAt)}.`,
         ...(unpricedModels.length > 0
           ? [`No price is known of ${unpricedModels.join('; ')}: not in the budget in USD.`]
@@ -148,7 +167,9 @@ const limitTitles = {
 
 const limitsText = ({ limits, models, routes, expires, isExpired }: Client): string =>
   [
-    ...limits.map(({ limit, most, remaining }) => `${count(remaining)} of ${count(most)} ${limitTitles[limit]} left`),
+    ...limits.map(
+      ({ limit, most, remaining }) => `${shortCount(remaining)} of ${shortCount(most)} ${limitTitles[limit]} left`,
+    ),
     ...(models ? [`models ${models.join(' ')}`] : []),
     ...(routes ? [`routes ${routes.join(' ')}`] : []),
     ...(expires === undefined ? [] : [`${isExpired ? 'expired' : 'expires'} ${dayAndTime(Date.parse(expires))}`]),
