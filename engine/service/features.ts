@@ -152,11 +152,14 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     watching('requestLog', requestLog),
     {
       ...clients.feature,
-      routes: laterRoutes(['GET /api/clients', 'POST /api/clients', 'PATCH /api/clients/:name', 'DELETE /api/clients/:name'], async () => {
-        const { clientRoutes } = await import('../../admin/clients.ts');
-        const { keyRefusals } = metrics;
-        return clientRoutes({ ...(await clients.load()), gateway: () => current.gateway, store, keyRefusals });
-      }),
+      routes: laterRoutes(
+        ['GET /api/clients', 'POST /api/clients', 'PATCH /api/clients/:name', 'DELETE /api/clients/:name'],
+        async () => {
+          const { clientRoutes } = await import('../../admin/clients.ts');
+          const { keyRefusals } = metrics;
+          return clientRoutes({ ...(await clients.load()), gateway: () => current.gateway, store, keyRefusals });
+        },
+      ),
     },
     watching('history', {
       ...history,
