@@ -59,8 +59,10 @@ export type ChatRule =
   | 'usage-once'
   /** Calls are numbered from 0, without gaps. */
   | 'call-order'
-  /** A call begins with its type, id and name, and with these alone once. */
+  /** A call begins with its type, id and name. */
   | 'call-start'
+  /** Its later fragments don't repeat them. */
+  | 'call-once'
   /** No two calls have one id. */
   | 'call-ids'
   /** Each call's arguments are a JSON object once the model stops for its calls. */
@@ -297,7 +299,7 @@ const readFragment = (state: State, value: Json, at: string, check: Checking): v
   if (known) {
     const again = (name: string, member: Json | undefined): void => {
       const isNone = (member ?? null) === null || member === '';
-      check.must(isNone, 'call-start', `${at}.${name}`, 'a call that begins once', member);
+      check.must(isNone, 'call-once', `${at}.${name}`, 'a call that begins once', member);
     };
     again('id', fragment.id);
     again('type', fragment.type);

@@ -7,6 +7,15 @@ import { responsesClient } from '../../protocols/responses/index.ts';
 import { formats } from '../../transformers/index.ts';
 import { violationsOf } from '../support/readers/check.ts';
 import { recordingsOf } from '../support/upstreams/recordings.ts';
+import { chatVendor } from '../support/vendors/chat.ts';
+import { deepseekVendor } from '../support/vendors/deepseek.ts';
+import { geminiVendor } from '../support/vendors/gemini.ts';
+import { groqVendor } from '../support/vendors/groq.ts';
+import { messagesVendor } from '../support/vendors/messages.ts';
+import { openrouterVendor } from '../support/vendors/openrouter.ts';
+import { responsesVendor } from '../support/vendors/responses.ts';
+import { hello, type Scripted, thought } from '../support/vendors/script.ts';
+import type { VendorAnswer } from '../support/vendors/vendor.ts';
 
 const grammarOf = (name: string, baseUrl: string, options: Readonly<Record<string, unknown>> = {}): Grammar => {
   const row = formats.get(name);
@@ -53,6 +62,46 @@ for (const [folder, vendor, others = vendor] of vendors) {
         expected,
         `${recording.name}: ${found.map(sayViolation)}`,
       );
+    }
+  });
+}
+
+/** A simulated vendor reads what it is sent, so any body may stand for its own. */
+const simulated: Readonly<
+  Record<string, readonly [answer: (body: never, url: string, script: () => Scripted) => VendorAnswer, Grammar]>
+> = {
+  messages: [messagesVendor.answer, grammarOf('anthropic', 'https://api.anthropic.com')],
+  chat: [chatVendor.answer, grammarOf('openai', openai, { api: 'chat' })],
+  responses: [responsesVendor.answer, grammarOf('openai', openai, { api: 'responses' })],
+  deepseek: [deepseekVendor.answer, grammarOf('deepseek', 'https://api.deepseek.com')],
+  groq: [groqVendor.answer, grammarOf('groq', 'https://api.groq.com')],
+  openrouter: [openrouterVendor.answer, grammarOf('openrouter', 'https://openrouter.ai/api/v1')],
+  gemini: [geminiVendor.answer, grammarOf('gemini', 'https://generativelanguage.googleapis.com')],
+};
+
+const scripts: readonly Scripted[] = [
+  { text: hello },
+  { thinking: thought, text: hello },
+  { thinking: thought, calls: [1, 2].map((count) => ({ id: `call_${count}`, name: 'f', input: { count } })) },
+];
+
+for (const [name, [answer, grammar]] of Object.entries(simulated)) {
+  test(`what simulated vendors answer keeps their rules: ${name}`, (t) => {
+    for (const script of scripts) {
+      for (const stream of [true, false]) {
+        const asked = {
+          model: 'm',
+          stream,
+          stream_options: { include_usage: true },
+          messages: [],
+          contents: [],
+          input: [],
+        };
+        const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+        const given = answer(asked as never, `/v1beta/models/gemini-3-flash-preview:${method}`, () => script);
+        const text = given.type === 'json' ? given.text : given.pieces.join('');
+        t.deepEqual(violationsIn(grammar, Buffer.from(text)).map(sayViolation), [], text);
+      }
     }
   });
 }

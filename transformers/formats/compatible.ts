@@ -34,9 +34,18 @@ const compatible: ChatDialect = {
   finalAssistant: 'followed',
   reasoningTags: ['think', 'thinking', 'thought'],
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: false },
-  // Azure tells of its filters first, xAI changes ids and counts reasoning beside the completion, many call tools and say `stop`.
+  // Azure tells of its filters first, xAI changes ids and counts reasoning beside the completion, many call tools and say `stop`, or repeat a call's name.
   // Source: recorded traffic; the vendors' API references.
-  breaks: ['prelude', 'same-head', 'role-once', 'finish-once', 'finish-calls', 'usage-sum', 'error-members'],
+  breaks: [
+    'prelude',
+    'same-head',
+    'role-once',
+    'call-once',
+    'finish-once',
+    'finish-calls',
+    'usage-sum',
+    'error-members',
+  ],
 };
 
 /** The rows of the configuration: names of a host and of a model family; absent: as recognised. */

@@ -26,7 +26,7 @@ const dialect: ChatDialect = {
   reasoning: { form: 'reasoning', efforts: plainEfforts },
   reasoningHistory: { field: 'reasoning_details', on: 'all', required: false },
   // Source: recorded traffic; OpenRouter API reference, "Streaming", "Errors".
-  breaks: ['role-once', 'finish-once', 'error-members', 'error-last'],
+  breaks: ['role-once', 'call-once', 'finish-once', 'error-members', 'error-last'],
   webSearch: 'plugins',
 };
 
