@@ -12,6 +12,12 @@ export const isYesOrNo = (answers: readonly string[]): boolean =>
 /** The most tokens of an answer: models that think all the same need some. */
 const maxTokens = 1_024;
 
+/** The probability of an answer, whose name may be that of any object's member; `undefined`: nothing is said of it. */
+export const chanceOf = (
+  probabilities: Readonly<Record<string, number>> | undefined,
+  answer: string,
+): number | undefined => (probabilities && Object.hasOwn(probabilities, answer) ? probabilities[answer] : undefined);
+
 /** Bounds of a question, in characters and answers. */
 const maxQuestion = 2_000;
 const maxAnswers = 20;
@@ -113,9 +119,9 @@ export const probabilitiesIn = (
   const text = tokens.map(({ token }) => token).join('');
   const start = valueStart(text);
   if (start === undefined) return undefined;
-  const sums: Record<string, number> = {};
+  const sums = new Map<string, number>();
   const add = (answer: string, chance: number): void => {
-    sums[answer] = Math.min(1, (sums[answer] ?? 0) + chance);
+    sums.set(answer, Math.min(1, (sums.get(answer) ?? 0) + chance));
   };
   /** The chance that the tokens so far are written. */
   let reach = 1;
@@ -136,7 +142,7 @@ export const probabilitiesIn = (
       reach *= Math.exp(logprob);
       if (more.length === 0) {
         add(only, reach);
-        return sums;
+        return Object.fromEntries(sums);
       }
     }
     before = end;

@@ -15,7 +15,7 @@ type Tolerates = (entry: TransformerEntry | RouterModule) => boolean;
 /** What building a configuration's gateway shows. */
 export const inspectBuilt = (
   config: Config,
-  gateway: Pick<Gateway, 'config' | 'registry' | 'access' | 'modelFacts' | 'commandKeys'>,
+  gateway: Pick<Gateway, 'registry'> & Parameters<typeof modelFindings>[0],
   tolerates?: Tolerates,
 ): Findings => {
   const { faults, warnings } = validateEntries(config, gateway.registry, tolerates);

@@ -1,15 +1,23 @@
 import type { NamedClient } from '../config/config.ts';
 import type { Finding } from '../config/diagnostics.ts';
+import { findDestination } from '../config/sections/destination.ts';
+import type { WireFormat } from '../model/request.ts';
 import { memberPath } from '../model/schema.ts';
 import type { Gateway } from './gateway.ts';
+import { destinationName } from './model-names.ts';
+import { factsIn } from './rules/condition.ts';
 
-type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts' | 'commandKeys'>;
+type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts' | 'commandKeys' | 'rules' | 'conditions' | 'formatOf'>;
 
-/** What users should know of the configured models: those that retire, those without a price that a budget would need, those without a key. */
+/**
+ * What users should know of the configured models: those that retire, those without a price that a budget would need, those without a key, those
+ * that decide without a probability.
+ */
 export const modelFindings = (gateway: Known, nowMs: number): readonly Finding[] => [
   ...retiringModels(gateway, nowMs),
   ...unpricedBudgets(gateway),
   ...refusedCommands(gateway),
+  ...improbableDecisions(gateway),
 ];
 
 /** The commands for keys that the service wasn't started with. */
@@ -31,6 +39,26 @@ export const unpricedModels = ({ name }: NamedClient, { config, access, modelFac
     provider.models
       .filter((model) => access.get(name)?.allowsModel({ provider, model }) && !modelFacts({ provider, model }).price)
       .map((model) => `${provider.name},${model}`),
+  );
+
+/** The formats in which a provider may report how likely an answer is. */
+const probable: ReadonlySet<WireFormat> = new Set(['chat', 'decisions']);
+
+/** Says which conditions want a probability that their model's provider doesn't report. */
+const improbableDecisions = ({ config, rules = [], conditions = [], formatOf }: Known): readonly Finding[] =>
+  [
+    ...rules.map(({ condition }, index) => ({ condition, at: `${memberPath('Router.rules', index)}.when` })),
+    ...conditions.map(({ condition, entry }) => ({ condition, at: `${entry.at}.when` })),
+  ].flatMap(({ condition, at }) =>
+    factsIn(condition).flatMap(({ at: inner, decides }) => {
+      const found = decides?.atLeast === undefined ? undefined : findDestination(config, decides.ask);
+      if (!found || found.pool) return [];
+      const { format, options } = formatOf(found);
+      const { wire } = format.protocol({ ...found, baseUrl: found.provider.baseUrl, options, passes: undefined });
+      if (probable.has(wire)) return [];
+      const message = `is never known: over ${wire}, ${destinationName(found)} reports no probability, so it is as \`otherwise\` says`;
+      return [{ path: `${at}.${inner}.atLeast`, message }];
+    }),
   );
 
 const maxNamed = 12;

@@ -1,6 +1,6 @@
 import { concatMap, defer, EMPTY, from, isObservable, map, mergeMap, type Observable, of, reduce, timer } from 'rxjs';
 import { eventProblem } from '../../model/checked/check-event.ts';
-import { answerIn } from '../../model/decision.ts';
+import { answerIn, chanceOf } from '../../model/decision.ts';
 import {
   type Batch,
   type FinishReason,
@@ -90,7 +90,7 @@ export const decisionIn = (
   const probabilities = events.find((event) => event.type === 'message-stop')?.probabilities;
   return {
     answer,
-    ...(probabilities && { probability: probabilities[answer], probabilities }),
+    ...(probabilities && { probability: chanceOf(probabilities, answer), probabilities }),
     usage,
     route,
   };

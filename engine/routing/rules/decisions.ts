@@ -1,5 +1,5 @@
 import type { When } from '../../config/sections/rule-schema.ts';
-import { usualAnswer, yesOrNo } from '../../model/decision.ts';
+import { chanceOf, usualAnswer, yesOrNo } from '../../model/decision.ts';
 import { quoted } from '../../model/fault.ts';
 
 /** What a condition wants to know of a model. */
@@ -104,7 +104,7 @@ const verdictOf = ({ answer, atLeast, otherwise }: Decides, decided: Decided): b
   const { probabilities } = decided;
   if (atLeast === undefined) return decided.answer === answer;
   if (probabilities) {
-    const chance = probabilities[answer];
+    const chance = chanceOf(probabilities, answer);
     return chance !== undefined && chance >= atLeast;
   }
   return decided.answer === answer && otherwise;
@@ -120,7 +120,7 @@ export const decidesText = ({ ask, question, answer, atLeast }: Decides): string
 export const decidedText = ({ ask, question, answer, atLeast, otherwise }: Decides, decided: Decided): string => {
   const to = quoted(shortened(question));
   if (decided.type === 'none') return `${ask} gave no answer to ${to} (${decided.why}), otherwise ${otherwise}`;
-  const chance = decided.probabilities?.[atLeast === undefined ? decided.answer : answer];
+  const chance = chanceOf(decided.probabilities, atLeast === undefined ? decided.answer : answer);
   const shown = atLeast === undefined || !decided.probabilities ? decided.answer : answer;
   if (atLeast !== undefined && !decided.probabilities) {
     return `${ask} says ${quoted(shown)} to ${to} without a probability, otherwise ${otherwise}`;

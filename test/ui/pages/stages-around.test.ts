@@ -78,6 +78,25 @@ test('a stage around the call is a box with its destination in it, and a link to
   t.deepEqual(layOut(graph, 400).frames, [], 'there is no room for stages');
 });
 
+test('a link leads from a rule to each model that its condition asks', (t) => {
+  const decides = { ask: 'p,guard', question: 'Is it?' };
+  const graph = graphOf(
+    {
+      Providers: [{ name: 'p', models: ['small', 'guard'] }],
+      Router: {
+        default: 'p,small',
+        rules: [{ name: 'r', when: { any: [{ decides }, { not: { decides } }] }, to: 'p,small' }],
+      },
+    },
+    [],
+    [],
+  );
+  t.deepEqual(
+    graph.links.filter(({ isAsk }) => isAsk).map(({ from, to }) => `${from} > ${to}`),
+    ['rule/0 > to/p,guard'],
+  );
+});
+
 test('a stage with a condition says by which facts it runs', (t) => {
   const { nodes } = graphOf(
     {

@@ -224,8 +224,15 @@ test('of a long text the model gets the beginning and the end; without a text it
   const { content } = messages.at(-1);
   t.true(content.length < 9_000);
   t.regex(content, /"begin .* end"$/);
+  // Of a conversation that is likely to pass through, only an outline is read.
+  const later = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ];
+  await route('', { messages: [...later, { role: 'user', content: `first ${'y '.repeat(50_000)}last` }] });
+  t.regex(asked()[1].messages.at(-1).content, /"first y .* y last"$/);
   t.is(await route(' '), 'weak');
-  t.is(asked().length, 1);
+  t.is(asked().length, 2);
 });
 
 test('explain, counts and the destination that a client names ask nobody', async (t) => {
@@ -283,6 +290,35 @@ test("a client's limits count the question, which needs no permission", async (t
   t.is(asked().length, 1);
   t.regex(await route('y', {}, keyOf('team')), /limit of 2 requests/);
   t.is(asked().length, 1);
+});
+
+test('a probability that a provider does not report is a warning', async (t) => {
+  const { post } = await rig(t, {});
+  const decides = { ask: 'a,m', question, atLeast: 0.5 };
+  const config = {
+    Providers: [
+      { name: 'a', baseUrl: 'http://127.0.0.1:9', apiKey: 'k', models: ['m'], transformer: { use: ['anthropic'] } },
+      { name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: 'k', models: ['m'] },
+    ],
+    Router: {
+      default: 'p,m',
+      rules: [rule({ decides: { ...decides, ask: 'p,m' } }, 'p,m', 'known'), rule({ any: [{ decides }] }, 'p,m')],
+    },
+  };
+  const { warnings } = await post('/api/config/check', config);
+  t.deepEqual(
+    warnings.map(({ path }: Value) => path),
+    ['Router.rules[1].when.any[0].decides.atLeast'],
+  );
+});
+
+test('answers with the names of members of any object', async (t) => {
+  const answers = ['constructor', '__proto__'];
+  const { route } = await rig(t, {
+    judge: () => decided('constructor', 0.5),
+    decides: { answers, answer: '__proto__', atLeast: 0.1 },
+  });
+  t.is(await route('x'), 'weak');
 });
 
 const faults: Readonly<Record<string, readonly [decides: object, path: string, says: RegExp]>> = {

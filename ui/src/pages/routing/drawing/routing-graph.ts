@@ -2,7 +2,7 @@ import type { ConfigFile, Transformer } from '../../../api/config/config-file.ts
 
 import { isJsonObject } from '../../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../../api/protocols.ts';
-import { facts, joins, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
+import { askedBy, facts, joins, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
 import { type Entry, entryOf, knownOf } from '../../../config/draft/entry.ts';
 import { byDefault, fallbacksOf, routeOf, rules, scenarios } from '../../../config/rules.ts';
 import { counted } from '../../../format/count.ts';
@@ -137,8 +137,8 @@ export const graphOf = (
 
   const rows: RoutingNode[] = [];
   const stages: RoutingNode[] = [];
-  /** Where stages may ask, by their ids. */
-  const asks = new Map<string, readonly string[]>();
+  /** Where stages and the conditions of rules may ask, by their ids. */
+  const asks = new Map(ownRulesOf(config).map((own, at) => [`rule/${at}`, [...new Set(askedBy(own.when ?? {}))]]));
   const addModel = (id: string, destination: string, isMember: boolean): void => {
     const comma = destination.indexOf(',');
     const [provider, model] = [destination.slice(0, comma), destination.slice(comma + 1)];
