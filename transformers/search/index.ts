@@ -1,4 +1,11 @@
-import { type JsonObject, type ModelRequest, type Tool, type ToolChoice, transformer } from 'junctor/transformer';
+import {
+  type JsonObject,
+  type Losses,
+  type ModelRequest,
+  type Tool,
+  type ToolChoice,
+  transformer,
+} from 'junctor/transformer';
 import { converse } from './converse.ts';
 import type { WebSearchTool } from './domains.ts';
 import { withEarlierSearches } from './history.ts';
@@ -23,10 +30,8 @@ export default transformer({
     const tool = request.tools.find(isWebSearch);
     if (!tool) return next(request);
     const name = freeName(request.tools);
-    context.losses.approximate(
-      tool.at ?? 'tools',
-      `a function, by which ${options.service ?? context.asks[0]} searches`,
-    );
+    const maxSearches = Math.min(tool.maxUses ?? Number.POSITIVE_INFINITY, options.maxSearches ?? usualSearches);
+    recordLosses(tool, maxSearches, options.service ?? context.asks[0] ?? '', context.losses);
     const turns = await withEarlierSearches(request, name, context);
     return converse({
       request: {
@@ -39,7 +44,7 @@ export default transformer({
       next,
       context,
       search: searcherFor(tool, context, options),
-      maxSearches: Math.min(tool.maxUses ?? Number.POSITIVE_INFINITY, options.maxSearches ?? usualSearches),
+      maxSearches,
     });
   },
 });
@@ -47,6 +52,15 @@ export default transformer({
 const usualSearches = 5;
 
 const isWebSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search';
+
+/** Records what the client's tool becomes, and what of it the source doesn't know. */
+const recordLosses = (tool: WebSearchTool, maxSearches: number, by: string, losses: Losses): void => {
+  const { at = 'tools', maxUses = maxSearches, userLocation } = tool;
+  losses.approximate(at, `a function, by which ${by} searches`);
+  if (maxUses > maxSearches) losses.approximate(`${at}.max_uses`, String(maxSearches));
+  if (userLocation && by === 'searxng') losses.drop(`${at}.user_location`);
+  if (userLocation && by === 'brave') losses.approximate(`${at}.user_location`, 'the country alone');
+};
 
 /** A name that no function of the client's has. */
 const freeName = (tools: readonly Tool[]): string => {

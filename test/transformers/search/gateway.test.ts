@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../../support/gateway.ts';
@@ -225,4 +226,41 @@ test('text goes on to the client while the search is under way', async (t) => {
     }
     t.regex(got, /message_stop|response.completed|\[DONE\]/);
   }
+});
+
+test("a model of a vendor that searches is asked with that vendor's search, as a call of its own", async (t) => {
+  const recorded = await readFile(new URL('../../fixtures/anthropic/web-search.sse', import.meta.url), 'utf8');
+  const searcher = await startUpstream(() => sseAnswer([recorded]));
+  const { serve, model } = wires.chat;
+  const vendor = await serve();
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [
+      { name: 'p', baseUrl: vendor.url, apiKey: 'k', models: [model] },
+      { name: 's', baseUrl: searcher.url, apiKey: 'k', models: ['claude-sonnet-4-0'] },
+    ],
+    transformers: [
+      { name: 'anthropic', provider: 's' },
+      { name: 'search', ask: ['s,claude-sonnet-4-0'] },
+    ],
+  });
+  t.teardown(async () => {
+    await gateway.stop();
+    await Promise.all([vendor.close(), searcher.close()]);
+  });
+  const body = messagesBody('search for the weather', {
+    model: `p,${model}`,
+    tools: [{ type: 'web_search_20260209', name: 'web_search', blocked_domains: ['weather.com'] }],
+  });
+  const answer = await request(`${gateway.baseUrl}/v1/messages`, { method: 'POST', body });
+  const { content }: Value = await answer.body.json();
+  const [asked] = searcher.requests;
+  t.like(Object(asked?.body).tools[0], { type: 'web_search_20250305', max_uses: 1, blocked_domains: ['weather.com'] });
+  const found: readonly string[] = content
+    .find(({ type }: Value) => type === 'web_search_tool_result')
+    .content.map(({ url }: Value) => url);
+  t.true(found.includes('https://www.accuweather.com/en/us/san-francisco/94103/weather-forecast/347629'), found.join());
+  t.false(found.some((url) => new URL(url).hostname === 'weather.com' || url.includes('//www.weather.com/')));
+  const { body: listed } = await request(`${gateway.baseUrl}/api/requests`);
+  t.is(Object(await listed.json()).requests.length, 3);
 });

@@ -107,7 +107,7 @@ test('what a client limits is asked of the service, and holds for its results', 
   t.like(all.at(-1), { type: 'message-stop', finish: 'end', usage: { input: 30, output: 12, webSearches: 1 } });
   t.deepEqual(
     losses.map(({ path, outcome }) => `${outcome} ${path}`),
-    ['approximated tools[0]'],
+    ['approximated tools[0]', 'approximated tools[0].user_location'],
   );
 });
 
