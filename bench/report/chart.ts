@@ -136,7 +136,7 @@ const renderBars = (title: string, bars: readonly Bar[]): string => {
     );
   });
   const height = bars.length * lineHeight;
-  const width = labelWidth + barWidth + 190;
+  const width = labelWidth + barWidth + 260;
   return `<h3>${escapeHtml(title)}</h3>\n<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(title)}">${drawn.join('')}</svg>`;
 };
 

@@ -7,13 +7,16 @@ import type { Row } from '../scenes/scene.ts';
 import { inColumns, short } from './columns.ts';
 import { type RunReport, reportVersion } from './run-report.ts';
 
+type What = 'processor time' | 'first token';
+
 /** How a figure changed. */
 export interface Change {
   readonly scene: string;
   readonly pair: string;
   readonly participant: string;
-  readonly unit: string;
-  /** How many times as much processor time. */
+  /** What is compared: the time to the first token where the system doesn't tell the processor time. */
+  readonly what: What;
+  /** How many times as much. */
   readonly times: Estimate;
   readonly verdict: 'more' | 'less' | 'no difference' | 'too few rounds';
 }
@@ -67,21 +70,24 @@ export const changesOf = (before: readonly Row[], now: readonly Row[]): readonly
   now.flatMap((row) => {
     const earlier = before.find((each) => isSame(each, row));
     if (!earlier || floors.has(row.participant) || row.failed !== undefined) return [];
-    const times = estimateOf(relativeCosts(row, now), relativeCosts(earlier, before), (a, b) => median(a) / median(b));
-    const rounds = Math.min(row.rounds?.cpuUs.length ?? 0, earlier.rounds?.cpuUs.length ?? 0);
-    return times ? [changeOf(row, times, rounds)] : [];
+    const what = (row.rounds?.cpuUs.length ?? 0) > 0 ? 'processor time' : 'first token';
+    const [own, other] = [relative(what, row, now), relative(what, earlier, before)];
+    const times = estimateOf(own, other, (a, b) => median(a) / median(b));
+    return times ? [changeOf(row, what, times, Math.min(own.length, other.length))] : [];
   });
 
 /** How each later gateway of a run compares with the first one. Their rounds took turns. */
 export const besideOf = (rows: readonly Row[]): readonly Change[] =>
   rows.flatMap((row) => {
     const first = rows.find(
-      (each) => each.scene === row.scene && each.pair === row.pair && each.participant === row.beside?.to,
+      (each) => each.scene === row.scene && each.pair === row.pair && !floors.has(each.participant),
     );
+    if (first === row || floors.has(row.participant)) return [];
     if (!first?.rounds || !row.rounds || row.failed !== undefined) return [];
-    const ratios = pairwise(row.rounds.cpuUs, first.rounds.cpuUs, (a, b) => a / b);
+    const what = row.rounds.cpuUs.length > 0 ? 'processor time' : 'first token';
+    const ratios = pairwise(roundsOf(what, row), roundsOf(what, first), (a, b) => a / b);
     const times = estimateOf(ratios, [1], median);
-    return times ? [changeOf(row, times, ratios.length)] : [];
+    return times ? [changeOf(row, what, times, ratios.length)] : [];
   });
 
 /** What each gets of two lists, place by place. */
@@ -98,11 +104,11 @@ export const pairwise = (
 const verdictOf = ({ low, high }: Estimate): Change['verdict'] =>
   low > 1 ? 'more' : high < 1 ? 'less' : 'no difference';
 
-const changeOf = ({ scene, pair, participant, unit }: Row, times: Estimate, rounds: number): Change => ({
+const changeOf = ({ scene, pair, participant }: Row, what: What, times: Estimate, rounds: number): Change => ({
   scene,
   pair,
   participant,
-  unit,
+  what,
   times,
   verdict: rounds < fewestRounds ? 'too few rounds' : verdictOf(times),
 });
@@ -111,17 +117,21 @@ const isSame = (one: Row, other: Row): boolean =>
   one.scene === other.scene && one.pair === other.pair && one.participant === other.participant;
 
 /** Beside the bare stack's, round by round; alone where there is none. */
-const relativeCosts = (row: Row, rows: readonly Row[]): readonly number[] => {
-  const own = row.rounds?.cpuUs ?? [];
+const relative = (what: What, row: Row, rows: readonly Row[]): readonly number[] => {
+  const own = roundsOf(what, row);
   const floor = rows.find(
     ({ scene, pair, participant }) => scene === row.scene && pair === row.pair && participant === row.ratio?.to,
   );
-  const beside = floor?.rounds?.cpuUs ?? [];
+  const beside = floor ? roundsOf(what, floor) : [];
   return beside.length > 0 ? pairwise(own, beside, (a, b) => a / b) : own;
 };
 
 /** Fewer rounds tell nothing of the noise. */
 const fewestRounds = 3;
+
+/** What each round took. */
+const roundsOf = (what: What, { rounds }: Row): readonly number[] =>
+  (what === 'processor time' ? rounds?.cpuUs : rounds?.firstTokenMs) ?? [];
 
 /** Whether a change is more than this many times, and more than noise. */
 export const isOver = ({ times, verdict }: Change, limit: number): boolean => times.value > limit && verdict === 'more';
@@ -129,11 +139,12 @@ export const isOver = ({ times, verdict }: Change, limit: number): boolean => ti
 /** The changes as text. */
 export const renderChanges = (changes: readonly Change[]): string =>
   inColumns([
-    ['scene', 'pair', 'who', 'processor time', 'verdict'],
-    ...changes.map(({ scene, pair, participant, times, verdict }) => [
+    ['scene', 'pair', 'who', 'what', 'times', 'verdict'],
+    ...changes.map(({ scene, pair, participant, what, times, verdict }) => [
       scene,
       pair,
       participant,
+      what,
       `${times.value.toFixed(2)}× [${times.low.toFixed(2)}–${times.high.toFixed(2)}]`,
       verdict,
     ]),

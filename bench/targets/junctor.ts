@@ -137,6 +137,8 @@ const startJunctor = async (
     HOME: home,
     JUNCTOR_HOME: home,
     JUNCTOR_HTTP: process.env.JUNCTOR_HTTP ?? '',
+    // As a script of npm's, it ends with the process that started it, however that ends.
+    npm_lifecycle_event: 'bench',
     ...env,
   });
   const stop = async (): Promise<void> => {

@@ -59,7 +59,7 @@ test('a run has each way from a client to a provider, checks the answers, and co
   const again = ['--pairs', 'messages-chat', '--compare', json, '--fail-over', '1.1'];
   const slower = await rig.ask(['bench', ...short, ...again]);
   t.is(slower.code, 1);
-  t.regex(slower.out, /^streams +messages→chat +junctor +[\d.]+× \[[\d.]+–[\d.]+\] +more$/m);
+  t.regex(slower.out, /^streams +messages→chat +junctor +processor time +[\d.]+× \[[\d.]+–[\d.]+\] +more$/m);
   t.regex(slower.err, /^Another node: 1\.2\.3, now .*$/m);
   t.regex(slower.err, /^requests, messages→chat: [\d.]+× is more than 1\.1×\.$/m);
 });
@@ -302,23 +302,29 @@ test('what can’t be used is told in one line, before anything is started', asy
   t.regex(torn.out, /^fault .*\n.*torn\.json: 1 fault, 0 warnings$/m);
 });
 
-for (const times of [1, 2]) {
-  test.serial(`${times === 1 ? 'an interrupt' : 'a second interrupt'} leaves nothing behind`, async (t) => {
+for (const [title, signals] of [
+  ['an interrupt', ['SIGINT']],
+  ['a second interrupt', ['SIGINT', 'SIGINT']],
+  ['a kill', ['SIGKILL']],
+] as const) {
+  test.serial(`${title} leaves nothing running`, async (t) => {
     const rig = await commandRig(t);
     const folder = join(rig.home, 'tmp');
     await mkdir(folder);
     const args = ['bench', '--pairs', 'messages-chat', '--rounds', '100', '--round-ms', '2000'];
     const running = rig.begin(args, { env: { TMPDIR: folder } });
     const { pid = 0 } = running.child;
-    // The gateway, the bare stack, the load generator and the vendors.
-    await until(() => treeOf(pid).length >= 5);
+    await until(() => running.out().includes('requests, messages→chat'));
     const tree = treeOf(pid);
-    running.child.kill('SIGINT');
-    await until(() => running.out().includes('Stopping; once more to stop at once.'));
-    if (times === 2) running.child.kill('SIGINT');
+    t.true(tree.length >= 5, 'the gateway, the bare stack, the load generator and the vendors');
+    for (const signal of signals) {
+      running.child.kill(signal);
+      if (signal === 'SIGINT') await until(() => running.out().includes('Stopping; once more to stop at once.'));
+    }
     const { code } = await running.ended;
-    t.is(code, 130);
     await until(() => !tree.some(isAlive));
+    if (code === null) return t.is(title, 'a kill');
+    t.is(code, 130);
     t.deepEqual(await readdir(folder), []);
   });
 }

@@ -12,11 +12,13 @@ import { type Leave, leaveOf } from '../leave.ts';
 import { judgeOffline } from '../offline-gateway.ts';
 import { printFindings } from './config-commands.ts';
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Exit code after a signal. */
 const interruptedCode = 130;
 
 /**
- * `junctor bench`: measures gateways against simulated vendors. The first SIGINT or SIGTERM ends what was started and prints nothing more;
+ * `junctor bench`: measures gateways against simulated vendors. The first SIGINT, SIGTERM or SIGHUP ends what was started and prints nothing more;
  * a second one ends the command at once. Returns the exit code.
  */
 export const runBench = async (
@@ -35,7 +37,7 @@ export const runBench = async (
     cli.warn('Stopping; once more to stop at once.');
     stopping.abort(new CommandError('Interrupted: what was started has ended.'));
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  for (const signal of signals) process.on(signal, onSignal);
   try {
     const { print, warn, env } = cli;
     const configured = config === undefined ? undefined : await readConfigured(cli, config, { allowTransformerPath });
@@ -47,7 +49,7 @@ export const runBench = async (
     cli.warn('Interrupted: what was started has ended.');
     return interruptedCode;
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+    for (const signal of signals) process.off(signal, onSignal);
   }
 };
 
