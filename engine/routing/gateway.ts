@@ -124,6 +124,9 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     return plans.remember(`${client.wire} ${provider.name},${model}${held}`, compile);
   };
   const conditions = compileStageConditions(config, (entry) => conditionOf(entry, registry));
+  // A module that says itself which requests it is for isn't for most.
+  const usuallyHolding =
+    conditions && positionsOf(conditions.filter(({ entry }) => conditionOf(entry, registry) === entry.when));
   const usual = usualDestination(config);
   const rules = compileRules(config);
   const hasDefault = config.router.default !== undefined && usual?.pool === undefined;
@@ -152,12 +155,15 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     pools: compilePools(config, { health: services.health, planFor }),
     likelyPassesThrough(client) {
       const { requestPassThrough, replyPassThrough } = usual
-        ? planFor({ client, provider: usual.provider, model: usual.model }).graph
+        ? planFor({ client, provider: usual.provider, model: usual.model, holding: usuallyHolding }).graph
         : closed;
       return requestPassThrough.open && replyPassThrough.open;
     },
   };
 };
+
+const positionsOf = (conditions: StageConditions): ReadonlySet<number> =>
+  new Set(conditions.map(({ position }) => position));
 
 /** Which of the conditions hold that concern a destination. */
 const heldBy = (conditions: StageConditions, destination: Destination, holding: ReadonlySet<number>): string =>

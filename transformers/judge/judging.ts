@@ -28,7 +28,7 @@ const maxCalls = 12;
 const maxCharacters = 256 * 1024;
 /** The most characters of one call's arguments, and of what the agent tells of the machine. */
 const maxInput = 64 * 1024;
-const maxMachine = 32 * 1024;
+const maxMachine = 128 * 1024;
 /** What a judge gets of the user's text, its end, and of a tool's description, its beginning. */
 const maxText = 8 * 1024;
 const maxDescription = 1_024;

@@ -34,11 +34,14 @@ export const verdictIn = (value: unknown): Verdict | undefined => {
   const { answer } = value;
   if (answer !== 'flagged' && answer !== 'not_flagged') return undefined;
   const explanation = 'explanation' in value && typeof value.explanation === 'string' ? value.explanation : '';
-  return { answer, explanation: withoutStop(explanation.slice(0, maxExplanation).trim()) };
+  return { answer, explanation: oneSentence(explanation.slice(0, maxExplanation)) };
 };
 
-/** The client ends the sentence. */
-const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
+/** On one line; the client ends the sentence. */
+const oneSentence = (text: string): string => {
+  const line = text.replaceAll('\n', ' ').trim();
+  return line.endsWith('.') ? line.slice(0, -1) : line;
+};
 
 const parsed = (text: string): unknown => {
   try {

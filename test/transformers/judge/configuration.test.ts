@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { request } from 'undici';
+import { loadStages } from '../../../engine/config/custom/load-stages.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
+import { compileGateway } from '../../../engine/routing/gateway.ts';
+import { clientProtocols } from '../../../protocols/index.ts';
+import { shipped } from '../../../transformers/index.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
 import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
@@ -112,4 +118,21 @@ test('the interface has what its form needs', async (t) => {
     transformers.find(({ name }: { readonly name: string }) => name === 'judge'),
     { kind: 'stage', asks: true, halves: { around: true }, options: { properties: { rules: { title: 'Rules' } } } },
   );
+});
+
+test('large bodies of requests that no judge is for are decoded by their outline, as without it', async (t) => {
+  const provider = { name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: 'k', models: ['m'] };
+  for (const { protocol } of clientProtocols) {
+    if (protocol.wire === 'responses') continue;
+    const likely = async (entry: JsonObject): Promise<boolean> => {
+      const format = protocol.wire === 'messages' ? 'anthropic' : 'openai';
+      const config = configOf({ Providers: [provider], Router: { default: 'p,m' }, transformers: [format, entry] });
+      const custom = await loadStages(config.transformers, { home: '/', allowed: [] }, shipped);
+      const plain = gatewayOf(t, config);
+      return compileGateway(config, { ...plain.registry, custom }, plain).likelyPassesThrough(protocol);
+    };
+    t.true(await likely({ name: 'judge', ask: ['p,m'] }), protocol.wire);
+    t.true(await likely({ name: 'judge', ask: ['p,m'], when: { model: 'x' } }), protocol.wire);
+    t.false(await likely({ name: 'maxtoken', when: { model: 'x' }, options: { max_tokens: 9 } }), protocol.wire);
+  }
 });

@@ -41,7 +41,8 @@ const caseOf = ({ messages }: Value): Value => JSON.parse(messages.at(-1).conten
 
 /** What judges say, by the name of the model. */
 const judges: Readonly<Record<string, (body: Value, asked: UpstreamRequest) => Reaction | Promise<Reaction>>> = {
-  reads: (body) => says(caseOf(body).input.includes('São') ? verdict('flagged', 'Too far.') : verdict('not_flagged')),
+  reads: (body) =>
+    says(caseOf(body).input.includes('São') ? verdict('flagged', 'Too\nfar.\n') : verdict('not_flagged')),
   // How likely it is that this one token is written.
   sure: ({ messages }) => {
     const chance = messages.at(-1).content.includes('unlikely') ? 0.6 : 0.95;
@@ -428,7 +429,7 @@ for (const stream of [false, true]) {
 }
 
 test('what the agent tells of the machine may be too much', async (t) => {
-  const classifier_context = { rules: 'x'.repeat(40_000) };
+  const classifier_context = { rules: 'x'.repeat(140_000) };
   const more = { safeguards: [{ type: 'dangerous_tool_use', classifier_context }] };
   const { results } = await ask({ model: 'odd,proto', judge: 'reads', more });
   t.deepEqual(results, available(Object.fromEntries([['__proto__', none('the context is too long')]])));
