@@ -59,6 +59,24 @@ test('what providers break is counted and logged, relayed or converted, and no a
   ]);
 });
 
+test('a reload switches it on and off', async (t) => {
+  const upstream = await startUpstream(() => sseAnswer(odd));
+  const config = { Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }] };
+  const gateway = await startGateway(config);
+  t.teardown(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+  const counted: number[] = [];
+  for (const grammar of ['off', 'watch', 'off'] as const) {
+    const body = JSON.stringify({ ...config, GRAMMAR: grammar });
+    t.is((await fetch(`${gateway.baseUrl}/api/config`, { method: 'POST', body })).status, 200);
+    await ask(gateway.baseUrl, '/v1/messages', true);
+    counted.push((await metricsOf(gateway.baseUrl)).filter((line) => line.endsWith('rule="role"} 1')).length);
+  }
+  t.deepEqual(counted, [0, 1, 1]);
+});
+
 test('the log has one line for each rule and provider in ten minutes, with stand-ins for texts', (t) => {
   let nowMs = 0;
   const { follow, metrics } = grammarWatch(() => nowMs);
