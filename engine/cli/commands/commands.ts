@@ -115,6 +115,19 @@ export const createProgram = (run: RunCommand): Command => {
     .action((options) => run(async (cli) => (await import('./provider-commands.ts')).findProviders(cli, options)));
 
   program
+    .command('doctor')
+    .description("examine a provider's model by a few requests, and find the settings that it needs")
+    .argument('[provider[,model]]', 'default: the default route')
+    .option('-y, --yes', 'do not ask before the requests')
+    .option('--apply', 'write what heals into the configuration')
+    .addOption(asJson())
+    .addOption(folders())
+    .addOption(keyCommands())
+    .action((target, options) =>
+      run(async (cli) => (await import('./doctor-command.ts')).runDoctor(cli, target, options)),
+    );
+
+  program
     .command('models')
     .description('list all model names that requests may use, and what is known of the models')
     .option('--refresh', 'ask the providers for their lists first')

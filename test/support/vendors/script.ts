@@ -31,7 +31,7 @@ export const counts = { prompt: 100, cached: 40, output: 20, reasoning: 5 } as c
 export const hello = 'Hello, żółw 🐢!\n"Quoted" \\ and\ttabbed.';
 export const thought = 'Let me think 🤔 about it.';
 
-/** The answer that the user's words ask for: `say hello`, `think`, `look`, `use the tool`, `use both tools`. */
+/** The answer that the user's words ask for: `say hello`, `think`, `look`, `as JSON`, `use the tool`, `use both tools`. */
 export const scripted = ({ text, results, tools, images }: Asked): Scripted => {
   const thinking = text.includes('think') ? { thinking: thought } : {};
   if (results.length > 0) return { ...thinking, text: `The tools said: ${results.join(' | ')}` };
@@ -41,6 +41,7 @@ export const scripted = ({ text, results, tools, images }: Asked): Scripted => {
     return { ...thinking, calls: [call('call_one', first, 'Łódź'), call('call_two', second, 'São "Paulo"')] };
   }
   if (text.includes('use the tool')) return { ...thinking, text: 'Wait.', calls: [call('call_one', first, 'Łódź')] };
+  if (text.includes('as JSON:')) return { ...thinking, text: '{"city":"Łódź"}' };
   if (text.includes('look')) return { text: `I see ${images.join(', ')}.` };
   return { ...thinking, text: hello };
 };
