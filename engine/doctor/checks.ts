@@ -233,14 +233,14 @@ export const checks: readonly DoctorCheck[] = [
     name: 'tool',
     about: 'a tool, and the pieces of its arguments',
     asks: () => toolQuestion(),
-    judge: (outcome) => judgeOutcome(outcome, calls({ least: 1 })),
+    judge: (outcome) => judgeOutcome(outcome, calls()),
     cures: [{ to: 'stage', name: 'enhancetool' }, 'hosts'],
   },
   {
     name: 'two tools',
     about: 'two calls in one answer',
     asks: () => twoToolsQuestion(),
-    judge: (outcome) => judgeOutcome(outcome, calls({ least: 2 })),
+    judge: (outcome) => judgeOutcome(outcome, calls()),
     cures: [body({ parallel_tool_calls: false }), { to: 'stage', name: 'enhancetool' }, 'hosts'],
   },
   {
@@ -263,7 +263,7 @@ export const checks: readonly DoctorCheck[] = [
     about: 'at most one call',
     asks: () => toolQuestion({ parallelToolCalls: false }),
     plain: () => toolQuestion(),
-    judge: (outcome) => judgeOutcome(outcome, calls({ least: 1, most: 1 })),
+    judge: (outcome) => judgeOutcome(outcome, calls({ most: 1 })),
     cures: ['told', 'leave', 'hosts'],
   },
   {
@@ -345,7 +345,7 @@ export const checks: readonly DoctorCheck[] = [
     about: 'a call after reasoning',
     asks: () => thoughtful(),
     plain: () => thoughtful({ reasoning: undefined }),
-    judge: (outcome) => judgeOutcome(outcome, calls({ least: 1 })),
+    judge: (outcome) => judgeOutcome(outcome, calls()),
     cures: ['told', 'hosts', 'leave'],
   },
   {

@@ -33,7 +33,8 @@ export const curesFor = (
       case 'told':
         return told.fields.map(asCandidate);
       case 'leave':
-        return plain ? leaving(outcome.sent.body, plain).map(asCandidate) : [];
+        // What is accepted, and ignored, does no harm.
+        return plain && outcome.type === 'refused' ? leaving(outcome.sent.body, plain).map(asCandidate) : [];
       case 'stream-usage':
         return schemaOf(format, 'streamUsage') === undefined
           ? []

@@ -3,7 +3,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import type { Reply } from '../model/reply.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Format } from '../model/transformer.ts';
-import type { Lesson } from '../model/upstream-error/lesson.ts';
+import { betasIn, type Lesson } from '../model/upstream-error/lesson.ts';
 import { lessonsIn } from '../model/upstream-error/lessons-in.ts';
 import { applyChange, type Cure, type Patient } from './change.ts';
 import { type CheckName, checks, type DoctorCheck } from './checks.ts';
@@ -325,5 +325,5 @@ const unusable: ProbeOutcome = {
 };
 
 /** What makes two calls the same. */
-const keyOf = ({ sent: { body, headers, stages } }: Pick<PreparedProbe, 'sent'>): string =>
-  JSON.stringify([body, headers['anthropic-beta'], body.tools === undefined ? [] : stages]);
+const keyOf = ({ sent }: Pick<PreparedProbe, 'sent'>): string =>
+  JSON.stringify([sent.body, betasIn(sent), sent.body.tools === undefined ? [] : sent.stages]);

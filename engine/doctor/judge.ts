@@ -81,28 +81,27 @@ const callsIn = ({ blocks }: Pick<Reply, 'blocks'>): readonly Call[] =>
 /** Texts in which models of several families write their calls, if the server doesn't read them. */
 const leakedCall = /<tool_call>|<function=|\[TOOL_CALLS\]|<\|tool_call|<\|python_tag\|>|<｜tool/;
 
-/** The calls have arguments that can be read, and ids of their own. */
+/** The calls have arguments that can be read. */
 export const calls =
-  ({ least, most = Number.POSITIVE_INFINITY }: { readonly least: number; readonly most?: number }) =>
+  ({ least = 1, most = Number.POSITIVE_INFINITY }: { readonly least?: number; readonly most?: number } = {}) =>
   ({ reply, pieces }: Replied): Verdict => {
     const made = callsIn(reply);
     for (const { name, json } of made) {
       if (!isJsonObject(parseJson(json.trim() === '' ? '{}' : json)))
         return deviation(`the arguments of ${name} are no JSON object: ${json.slice(0, 80)}`);
     }
-    if (new Set(made.map(({ id }) => id)).size < made.length) return deviation('two calls have the same id');
     if (made.length > most) return deviation(`${made.length} calls, although one at a time is asked for`);
     if (made.length >= least)
       return sound(`${made.length === 1 ? '1 call' : `${made.length} calls`} in ${pieces} pieces`);
     if (reply.finish === 'length') return open('reasoning used up all tokens');
     const said = reply.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
     if (leakedCall.test(said)) return deviation('the call stands in the text: the server does not read it');
-    return open(made.length === 0 ? 'the model calls nothing' : 'the model makes one call at a time');
+    return open('the model calls nothing');
   };
 
 /** A call was forced. */
 export const obeys = (replied: Replied): Verdict => {
-  const verdict = calls({ least: 1 })(replied);
+  const verdict = calls()(replied);
   const isIgnored = verdict.type === 'open' && replied.reply.finish !== 'length';
   return isIgnored ? deviation('accepted, and ignored: no call is made') : verdict;
 };
@@ -121,6 +120,8 @@ export const isCity = ({ reply }: Replied): Verdict => {
 export const readsCache = ({ reply: { usage } }: Replied): Verdict =>
   (usage.cacheRead ?? 0) > 0 ? sound(`${usage.cacheRead} tokens read from the cache`) : sound('no cache is shown');
 
+const word = /\p{L}\p{L}\p{L}/u;
+
 /** An unknown model is refused, with words. */
 export const refusesModel = (outcome: ProbeOutcome): Verdict => {
   if (outcome.type === 'replied') return sound('it answers under any name');
@@ -130,7 +131,7 @@ export const refusesModel = (outcome: ProbeOutcome): Verdict => {
   if (fault.kind === 'upstream-garbled' || fault.status === undefined)
     return deviation(`an error without a status of its own: ${fault.message}`);
   if (fault.status >= 500) return deviation(`status ${fault.status} for an unknown model: it is tried again in vain`);
-  return text.trim() === ''
+  return !word.test(text)
     ? deviation(`status ${fault.status} without words`)
     : sound(`status ${fault.status}, ${fault.kind.replace('upstream-', '')}`);
 };

@@ -6,6 +6,7 @@ import { validateConfig } from '../config/validate.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import type { ModelPrice } from '../model/models/model-facts.ts';
+import type { ModelRequest } from '../model/request.ts';
 import { exactMask } from '../observe/log/mask-text.ts';
 import { createCatalogue } from '../routing/catalogue/catalogue.ts';
 import { type Gateway, hiddenIn } from '../routing/gateway.ts';
@@ -19,6 +20,7 @@ import { createCommandKeys } from '../upstream/keys/command-keys.ts';
 import { runCommand } from '../upstream/keys/run-command.ts';
 import type { Patient } from './change.ts';
 import type { Examined } from './examine.ts';
+import type { ProbeOutcome } from './outcome.ts';
 import { prepareProbe } from './probe.ts';
 
 interface PatientOptions {
@@ -87,8 +89,11 @@ export const openPatient = async (options: PatientOptions): Promise<OpenPatient>
         learn(lessons, words) {
           for (const lesson of lessons) services.taught.learn(destination, lesson, words);
         },
-        prepare: (request, asked) =>
-          prepareProbe(request, { gateway, patient: asked, nowMs: steadyClock.nowMs, interrupted: interruption, mask }),
+        async prepare(request, asked) {
+          if (hasPicture(request) && gateway.modelFacts(destination).input?.includes('image') === false) return blind;
+          const nowMs = steadyClock.nowMs;
+          return prepareProbe(request, { gateway, patient: asked, nowMs, interrupted: interruption, mask });
+        },
       };
     },
     async close() {
@@ -96,6 +101,15 @@ export const openPatient = async (options: PatientOptions): Promise<OpenPatient>
       await services.upstreams.close();
     },
   };
+};
+
+const hasPicture = ({ turns }: ModelRequest): boolean =>
+  turns.some(({ parts }) => parts.some(({ type }) => type === 'image'));
+
+/** Routes and stages send pictures elsewhere then. */
+const blind: ProbeOutcome = {
+  type: 'unsent',
+  fault: { kind: 'unsupported', message: 'the model is known to take no pictures' },
 };
 
 const destinationIn = ({ providers }: Config, { provider, model }: Patient) => {

@@ -66,6 +66,7 @@ const furtherPages = [
   'docs/comparison.md',
   'docs/credentials.md',
   'docs/decides.md',
+  'docs/doctor.md',
   'docs/fleet.md',
   'docs/gallery.md',
   'docs/history.md',
@@ -270,6 +271,7 @@ const commandsIn = (text: string): readonly string[] => {
 
 /** Commands that can't run here, by how they begin, and why. */
 const unrunnable: readonly (readonly [start: string, reason: string])[] = [
+  ['junctor doctor', 'needs a whole vendor, which doctor.test.ts has'],
   ['git clone', 'it names no repository'],
   ['npm install && npm start', 'installs packages'],
   ['npm ci && npm test', 'installs packages, and runs this test'],

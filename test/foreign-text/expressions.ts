@@ -31,6 +31,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'bench/wire.ts': [own(/->|-/)],
   'engine/operators/upstream-id.ts': [foreign(/^[\w.:/+=-]{1,128}$/)],
   'admin/health.ts': [foreign(/\btext\/html\b/i)],
+  'engine/cli/commands/doctor-command.ts': [own(/^y(?:es)?$/i)],
+  'engine/doctor/judge.ts': [
+    foreign(/<tool_call>|<function=|\[TOOL_CALLS\]|<\|tool_call|<\|python_tag\|>|<｜tool/, many('<tool_cal')),
+    foreign(/\p{L}\p{L}\p{L}/u, many('ab ')),
+  ],
+  'engine/doctor/report.ts': [foreign(/\p{C}+/gu, many('\0'))],
   'engine/cli/former-name.ts': [own(/^((?:export )?)SWITCHYARD_/gm)],
   'engine/cli/commands/service-commands.ts': [own(/\$(?:PORT\b|\{PORT\})/)],
   'engine/cli/commands/logs.ts': [own(/^\d{1,6}$/), own(/^.*[\\/]/)],

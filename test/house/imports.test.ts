@@ -402,6 +402,31 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   [
+    'engine/doctor/',
+    [
+      'engine/doctor/',
+      ...below(
+        'exchange.ts',
+        'pipeline.ts',
+        'trial/',
+        'observe/observer.ts',
+        'runtime/',
+        'routing/catalogue/',
+        'config/',
+        'observe/log/',
+        'model/',
+        'operators/',
+        'routing/reasoning/',
+        'routing/',
+        'upstream/',
+      ),
+      'protocols/index.ts',
+      'transformers/index.ts',
+      'rxjs',
+      'node:',
+    ],
+  ],
+  [
     'engine/trial/',
     [
       'engine/trial/',
@@ -549,7 +574,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'routing/reasoning/',
         'routing/',
       ),
-      ...below('service/', 'runtime/', 'trial/', 'upstream/'),
+      ...below('service/', 'runtime/', 'doctor/', 'trial/', 'upstream/'),
       // The shapes of the service's answers.
       'admin/schema.ts',
       'bench/bench.ts',
