@@ -1,4 +1,4 @@
-import { fromEvent, map, type Observable } from 'rxjs';
+import { defer, fromEvent, map, type Observable, of } from 'rxjs';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
@@ -69,8 +69,9 @@ export const openPatient = async (options: PatientOptions): Promise<OpenPatient>
   await services.catalogue.reload();
   await services.catalogue.loadPrices();
   const gatewayOf = (checked: Config): Gateway => dryGateway(checked, { custom: new Map() }, services);
-  const interruption: Observable<never> = fromEvent(interrupted, 'abort').pipe(
-    map(() => {
+  const aborted = fromEvent(interrupted, 'abort');
+  const interruption: Observable<never> = defer(() => (interrupted.aborted ? of(undefined) : aborted)).pipe(
+    map((): never => {
       throw interrupted.reason;
     }),
   );

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../../config/config.ts';
 import { formatFindings } from '../../config/diagnostics.ts';
@@ -103,8 +104,17 @@ const isTerminal = (): boolean => process.stdin.isTTY === true && process.stderr
 const agrees = async (question: string, signal: AbortSignal, otherwise = true): Promise<boolean> => {
   if (!isTerminal()) return otherwise;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // A terminal that is read line by line sends no signals itself.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  // An end of the input is no answer.
+  const closed = once(lines, 'close').then(() => '');
+  const answered = lines.question(`${question} [y/N] `, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return '';
+  });
   try {
-    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+    const answer = await Promise.race([answered, closed]);
+    return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     lines.close();
   }
