@@ -46,10 +46,15 @@ export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
     case 'all':
     case 'any': {
       const decisive = condition.type === 'any';
+      const asked = facts.decisions?.open;
       let open = false;
       for (const one of condition.of) {
         const verdict = holds(one, facts);
-        if (verdict === decisive) return decisive;
+        if (verdict === decisive) {
+          // What the members before it ask doesn't matter.
+          if (facts.decisions) facts.decisions.open = asked;
+          return decisive;
+        }
         open ||= verdict === undefined;
       }
       return open ? undefined : !decisive;

@@ -170,6 +170,20 @@ const lazy: Readonly<Record<string, readonly [rules: readonly object[], to: stri
   'another condition is enough': [[rule({ any: [ask, { model: 'any' }] })], 'strong', 0],
   'the count of tokens excludes it': [[rule({ ...ask, tokens: { over: 5_000 } })], 'weak', 0],
   'only it decides': [[rule({ any: [ask, { images: true }] })], 'strong', 1],
+  'of two, only one': [
+    [rule({ all: [{ any: [{ decides: { ...ask.decides, question: 'Is it?' } }, { model: 'any' }] }, ask] })],
+    'strong',
+    1,
+  ],
+  'a rule before it asks in vain': [
+    [
+      rule({ not: { any: [{ decides: { ...ask.decides, question: 'Is it?' } }, { model: 'any' }] } }, 'p,other', 'one'),
+      rule(ask),
+    ],
+    'strong',
+    1,
+  ],
+  'a rule that holds on': [[{ ...rule({ ...ask, sinceUser: { under: 1 } }), hold: 'turn' }], 'strong', 1],
   'several ask the same': [
     [
       rule({ not: ask }, 'p,other', 'one'),
