@@ -1,3 +1,4 @@
+import { secretsOfKey } from '../model/clouds.ts';
 import { quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
@@ -15,7 +16,7 @@ import { ConfigFile, type SecretMark } from './schema.ts';
 export const secretsIn = (value: JsonObject): readonly string[] => {
   const found = new Set<string>();
   mapTexts(value, (at) => {
-    for (const secret of secretParts(at)) found.add(secret);
+    for (const secret of secretParts(at).flatMap(secretsOfKey)) found.add(secret);
     return at.text;
   });
   found.delete('');

@@ -1,3 +1,5 @@
+import { isJsonObject, parseJson } from './json/json.ts';
+
 /** A cloud whose host serves several vendors' models, each in its vendor's form below paths of the cloud's own. */
 export type CloudName = 'vertex' | 'bedrock';
 
@@ -38,3 +40,43 @@ const amazonHost = (hostname: string): Cloud | undefined => {
   const at = labels.findIndex((label) => amazonServices.includes(label));
   return at < 0 ? undefined : { name: 'bedrock', region: labels[at + 1] };
 };
+
+/** A key for requests that are signed. */
+export interface AwsKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Only of keys that end. */
+  readonly sessionToken?: string;
+}
+
+/**
+ * The key for signatures in a provider's key: `id:secret` or `id:secret:token`, or the JSON that programs print for the cloud's own tools;
+ * `undefined`: the key is one to be sent. Source: AWS SDKs and Tools reference, "Process credential provider".
+ */
+export const awsKeyIn = (apiKey: string): AwsKey | undefined => {
+  if (apiKey.startsWith('{')) {
+    const printed = parseJson(apiKey);
+    return isJsonObject(printed)
+      ? awsKeyOf(printed.AccessKeyId, printed.SecretAccessKey, printed.SessionToken)
+      : undefined;
+  }
+  const [id, secret, token, ...more] = apiKey.split(':', 4);
+  return more.length === 0 && isAccessKeyId(id) ? awsKeyOf(id, secret, token) : undefined;
+};
+
+/** What must not be shown of a provider's key: all of it, and the secrets in one for signatures. */
+export const secretsOfKey = (apiKey: string): readonly string[] => {
+  const key = awsKeyIn(apiKey);
+  return key ? [apiKey, key.secretAccessKey, ...(key.sessionToken === undefined ? [] : [key.sessionToken])] : [apiKey];
+};
+
+const isAccessKeyId = (id: string | undefined): boolean => id !== undefined && /^A[A-Z0-9]{15,127}$/.test(id);
+
+const awsKeyOf = (id: unknown, secret: unknown, token: unknown): AwsKey | undefined =>
+  typeof id === 'string' && typeof secret === 'string' && id !== '' && secret !== ''
+    ? {
+        accessKeyId: id,
+        secretAccessKey: secret,
+        ...(typeof token === 'string' && token !== '' && { sessionToken: token }),
+      }
+    : undefined;

@@ -3,6 +3,7 @@ import { map, type Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, isWrapped, type Ready, type Reconciled } from '../exchange.ts';
 import { BytePieces, type CallBody } from '../model/call-body.ts';
+import { awsKeyIn } from '../model/clouds.ts';
 import { type Fault, FaultError, fail, quoted, unsupported } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
@@ -21,6 +22,7 @@ import { learns, type Taught } from '../routing/taught.ts';
 import { unjudged } from '../routing/unjudged.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
+import { correctClock, signed } from '../upstream/sign-aws.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
 import { namesModel, upstreamUrl } from '../upstream/url.ts';
 import { boundMessage } from './bound-answer.ts';
@@ -28,13 +30,14 @@ import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { renewsKey, withCommandKey } from './command-key.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
+import { isEventStream, readEventStream } from './event-stream.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
 import { withLessons } from './learn.ts';
 import { leaveOutFields } from './route.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
-import { collectBytes } from './rx/stages.ts';
+import { collectBytes, stages } from './rx/stages.ts';
 import type { StageGateway } from './stage-parts.ts';
 import { requireCompaction } from './transform.ts';
 import { upstreamIdIn } from './upstream-id.ts';
@@ -43,9 +46,9 @@ import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
 export const encodeRequest = (
-  gateway: Pick<Gateway, 'hop' | 'commandKeys' | 'taught'> & StageGateway,
+  gateway: Pick<Gateway, 'hop' | 'commandKeys' | 'taught' | 'health'> & StageGateway,
 ): SequenceStep<Reconciled, Ready> => {
-  const { config, hop, commandKeys, taught } = gateway;
+  const { config, hop, commandKeys, taught, health } = gateway;
   const withClientCredentials = clientCredentials(config);
   return withCommandKey(commandKeys, (routed) => {
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
@@ -77,7 +80,8 @@ export const encodeRequest = (
     const made = { url, headers: sent, body };
     const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
     const known = learns(config, resolution.provider) ? taught.of(resolution) : none;
-    const changed = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
+    const unsigned = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
+    const changed = plan.maySign ? withSignature(unsigned, target, apiKey, health.nowMs()) : unsigned;
     const ready = fill(routed, { passThrough, call: changed, unjudged: unjudged(routed.context.request, plan) });
     observer.encoded(ready);
     return ready;
@@ -85,6 +89,18 @@ export const encodeRequest = (
 };
 
 const none: readonly Taught[] = [];
+
+/** The call with a signature, if the provider's key is one for signatures. */
+const withSignature = (
+  call: Ready['call'],
+  { options: { region } }: Target,
+  apiKey: string,
+  nowMs: number,
+): Ready['call'] => {
+  const key = awsKeyIn(apiKey);
+  if (!key) return call;
+  return { ...call, headers: signed(call, key, nowMs, typeof region === 'string' ? region : undefined) };
+};
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
@@ -249,6 +265,8 @@ interface Accepting {
   readonly watch: ReturnType<typeof watchGrammar>;
 }
 
+const readEventStreams = stages(readEventStream);
+
 /** Accepts the answer once its first bytes show what it is. */
 const open = (ready: Ready, answer: UpstreamAnswer, accepting: Accepting): Observable<Answered> => {
   const { status, headers } = answer;
@@ -257,8 +275,10 @@ const open = (ready: Ready, answer: UpstreamAnswer, accepting: Accepting): Obser
     fail('upstream-garbled', `The upstream answered with a web page (status ${status}) instead of a model's reply.`);
   }
   const { streaming } = ready.progress;
-  const labelled = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
-  return openAnswer(answer.body, labelled).pipe(
+  const framed = isEventStream(type);
+  const body = framed ? answer.body.pipe(readEventStreams(ready)) : answer.body;
+  const labelled = framed || /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
+  return openAnswer(body, labelled).pipe(
     map(({ streamed, body }) => accept(ready, { ...answer, body }, streamed, accepting)),
   );
 };
@@ -307,10 +327,13 @@ const mayLeaveOutReasoning = ({ plan, passThrough, withoutReasoning }: Ready, fa
 const remedyFor = (
   ready: Ready,
   fault: Fault,
-  status: number,
+  { status, headers: { date } }: UpstreamAnswer,
   commandKeys: CommandKeys,
   nowMs: number,
 ): Fault['remedy'] => {
+  const { url, headers } = ready.call;
+  if (fault.kind === 'upstream-auth' && headers['x-amz-date'] !== undefined && correctClock(url, date, nowMs))
+    return 'new-key';
   if (fault.kind === 'upstream-auth' && renewsKey(ready, commandKeys)) return 'new-key';
   if (mayLeaveOutReasoning(ready, fault)) return 'without-reasoning';
   return ready.request.compaction && refusesCompaction(ready, fault, status, nowMs) ? 'without-compaction' : undefined;
@@ -333,7 +356,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, 
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer.status, commandKeys, nowMs);
+        const remedy = remedyFor(ready, fault, answer, commandKeys, nowMs);
         // The key itself isn't at fault if its command prints another.
         const blameless = remedy === 'new-key' || fault.blameless;
         throw new FaultError(

@@ -209,6 +209,7 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
       'OPENROUTER_API_KEY',
       'TYPESAFE_API_KEY',
       'JUNCTOR_KEY',
+      'AWS_BEARER_TOKEN_BEDROCK',
     ].map((name) => [name, 'a-key']),
   );
   Object.assign(env, {
@@ -218,7 +219,7 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
     JUNCTOR_FLEET_KEY: '0123456789abcdef'.repeat(4),
   });
   // The options that the page with the block gives to `junctor start`.
-  const keyCommands = ['gcloud auth print-access-token'];
+  const keyCommands = ['gcloud auth print-access-token', 'aws configure export-credentials'];
   const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules), keyCommands });
   t.teardown(gateway.stop);
   for (const { at, language, text } of blocksIn('json', 'jsonc')) {

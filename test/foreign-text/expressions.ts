@@ -42,6 +42,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/commands/logs.ts': [own(/^\d{1,6}$/), own(/^.*[\\/]/)],
   'ui/src/api/gateway-url.ts': [foreign(/\/ui\/?$/)],
   'admin/requests/requests.ts': [foreign(/[^\w-]/g)],
+  'engine/model/clouds.ts': [foreign(/^A[A-Z0-9]{15,127}$/, many('A'))],
+  'engine/operators/event-stream.ts': [foreign(/[\r\n]/g)],
+  'engine/upstream/sign-aws.ts': [foreign(/[-:]|\.\d{3}/g), foreign(/[!'()*]/g)],
   'transformers/formats/clouds.ts': [
     foreign(/(?:^|[./])claude-|(?:^|\.)anthropic\./, many('.claude')),
     foreign(/^(?:AIza|AQ\.)/),

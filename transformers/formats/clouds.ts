@@ -10,12 +10,20 @@ export const cloudOption = Type.Optional(
   }),
 );
 
+/** The option that names the region behind a host of one's own. */
+export const regionOption = Type.Optional(
+  Type.String({
+    description: "The region that requests are signed for, where the base URL's host doesn't show it.",
+    default: 'us-east-1',
+  }),
+);
+
 /** Segments of base URLs below which a cloud speaks a form that isn't its own, and names the model in the body. */
 const otherForms = ['openai', 'openapi', 'anthropic'];
 
-/** Whether the base URL is above the cloud's own paths. */
-export const isAboveModels = ({ pathname }: Pick<URL, 'pathname'>): boolean =>
-  !pathname.split('/').some((segment) => otherForms.includes(segment));
+/** Whether the base URL is above the cloud's own paths, which one of the hosts lacks. */
+export const isAboveModels = ({ hostname, pathname }: Pick<URL, 'hostname' | 'pathname'>): boolean =>
+  !hostname.startsWith('bedrock-mantle.') && !pathname.split('/').some((segment) => otherForms.includes(segment));
 
 /** Whether a name is that of a model of Anthropic's, with or without a cloud's prefixes. */
 export const isClaude = (model: string): boolean => /(?:^|[./])claude-|(?:^|\.)anthropic\./.test(model);
@@ -24,8 +32,14 @@ export const isClaude = (model: string): boolean => /(?:^|[./])claude-|(?:^|\.)a
 type Place = Pick<Call, 'baseUrl' | 'options'>;
 
 /** The cloud of a base URL, by the option or its host. */
-export const cloudOf = ({ baseUrl, options }: Place): CloudName | undefined =>
-  options.cloud === 'vertex' || options.cloud === 'bedrock' ? options.cloud : cloudAt(baseUrl)?.name;
+export const cloudOf = ({ baseUrl, options }: Place): CloudName | undefined => {
+  if (options.cloud === 'vertex' || options.cloud === 'bedrock') return options.cloud;
+  if (!byHost.has(baseUrl)) byHost.set(baseUrl, cloudAt(baseUrl)?.name);
+  return byHost.get(baseUrl);
+};
+
+/** Each call asks for the cloud of its target's base URL. */
+const byHost = new WeakMap<URL, CloudName | undefined>();
 
 /** The cloud whose own paths are called, which name the model; `undefined`: the paths are the format's. */
 export const pathsOf = (place: Place): CloudName | undefined =>

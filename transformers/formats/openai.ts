@@ -20,6 +20,8 @@ import {
   responsesUpstream,
   responsesUpstreamWithout,
 } from '../../protocols/responses/index.ts';
+import { atBedrock } from './bedrock.ts';
+import { isAboveModels } from './clouds.ts';
 import { compatibleDialect, isUnversioned, rowsInUse } from './compatible.ts';
 import { without } from './dialect-row.ts';
 import { openaiFacts } from './facts/openai.ts';
@@ -195,12 +197,14 @@ const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeo
 /**
  * What precedes the name of an endpoint. Azure's paths start with `openai/v1`, those of a deployment have no version; Vertex AI's
  * models of other vendors have an endpoint below the project. Sources: Azure OpenAI documentation, "REST API reference"; Google
- * Cloud documentation, "Call MaaS APIs for open models".
+ * Cloud documentation, "Call MaaS APIs for open models"; Amazon Bedrock user guide, "Generate responses using OpenAI APIs".
  */
 const rootOf = (target: Target<Static<typeof Options>>): string => {
   const { baseUrl } = target;
   if (isAzure(baseUrl)) return /\/deployments\/|\/models\/?$/.test(baseUrl.pathname) ? '' : '/openai/v1';
-  if (cloudAt(baseUrl)?.name === 'vertex') return '/v1/endpoints/openapi';
+  const cloud = cloudAt(baseUrl)?.name;
+  if (cloud === 'vertex') return '/v1/endpoints/openapi';
+  if (cloud === 'bedrock' && isAboveModels(baseUrl)) return '/openai/v1';
   return isUnversioned(target) ? '' : '/v1';
 };
 
@@ -242,7 +246,8 @@ export const openai = format({
     if (own && streamUsage === undefined) return ownUpstream;
     const dialect = own ? openAi : compatibleDialect(target);
     const chosen = streamUsage === undefined ? dialect : { ...dialect, streamUsage };
-    return chatUpstream(chosen, own ? [...templateRules, ...knownOver(chosen)] : knownOver(chosen));
+    const upstream = chatUpstream(chosen, own ? [...templateRules, ...knownOver(chosen)] : knownOver(chosen));
+    return cloudAt(target.baseUrl)?.name === 'bedrock' ? atBedrock(upstream) : upstream;
   },
   headers: (call) => ({
     ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)),

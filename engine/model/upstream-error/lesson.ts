@@ -31,7 +31,7 @@ export type Lesson =
       readonly perToken: number;
       readonly at: number;
     }
-  /** A name that the header of betas lacks; `*`: all of them. */
+  /** A name that the betas lack, in their header or the body's list; `*`: all of them. */
   | { readonly does: 'beta'; readonly field: string };
 
 /** A call, as it is changed. */
@@ -227,19 +227,29 @@ const changeItems = (list: Json, rest: readonly string[], change: (value: Json) 
 const betaHeaderIn = (headers: TaughtCall['headers']): string =>
   Object.keys(headers).find((name) => name.endsWith('-beta')) ?? '';
 
-/** The names in a call's beta header. */
-export const betasIn = ({ headers }: Pick<TaughtCall, 'headers'>): readonly string[] =>
-  (headers[betaHeaderIn(headers)] ?? '')
-    .split(',')
-    .map((name) => name.trim())
+/** The body's list with names of a vendor's betas, where a host takes no header. */
+const betaListIn = (body: TaughtCall['body']): string =>
+  Object.keys(body).find((name) => name.endsWith('_beta') && Array.isArray(body[name])) ?? '';
+
+/** The names of betas in a call. */
+export const betasIn = ({ headers, body }: TaughtCall): readonly string[] => {
+  const listed = body[betaListIn(body)];
+  return [...(headers[betaHeaderIn(headers)] ?? '').split(','), ...(Array.isArray(listed) ? listed : [])]
+    .map((name) => (typeof name === 'string' ? name.trim() : ''))
     .filter((name) => name !== '');
+};
 
 const withoutBeta = (call: TaughtCall, name: string, losses?: Losses): TaughtCall => {
   const sent = betasIn(call);
-  const betaHeader = betaHeaderIn(call.headers);
   const kept = name === '*' ? [] : sent.filter((one) => one !== name);
   if (kept.length === sent.length) return call;
-  losses?.dropClientPath(`${betaHeader}: ${name === '*' ? sent.join(',') : name}`, why);
-  const { [betaHeader]: _, ...headers } = call.headers;
-  return { ...call, headers: kept.length > 0 ? { ...headers, [betaHeader]: kept.join(',') } : headers };
+  const header = betaHeaderIn(call.headers);
+  const list = betaListIn(call.body);
+  losses?.dropClientPath(`${header || list}: ${name === '*' ? sent.join(',') : name}`, why);
+  if (header === '') {
+    const { [list]: _, ...body } = call.body;
+    return { ...call, body: kept.length > 0 ? { ...body, [list]: kept } : body };
+  }
+  const { [header]: _, ...headers } = call.headers;
+  return { ...call, headers: kept.length > 0 ? { ...headers, [header]: kept.join(',') } : headers };
 };

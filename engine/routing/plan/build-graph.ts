@@ -162,7 +162,16 @@ export const buildGraph = ({
     requestPassThrough: decidePassThrough(client, upstream, [...requestStagesOf({ layers }), ...arounds]),
     replyPassThrough: decidePassThrough(client, upstream, [...eventStagesOf({ layers }), ...arounds]),
   };
-  const replaced = ['model', ...(ownCredentials ? [] : ['credentials']), ...patchedBy(extras.patches)];
+  const own = format.bodyPatch?.({
+    apiKey: '',
+    baseUrl: target.baseUrl,
+    options: target.options,
+    clientHeader: () => undefined,
+    request: probeRequest(model),
+    passesThrough: true,
+  });
+  const patched = patchedBy(own ? [own, ...extras.patches] : extras.patches);
+  const replaced = [...new Set(['model', ...(ownCredentials ? [] : ['credentials']), ...patched])];
   const typed = { ...steps, layers, callStages, ...decisions };
   return { ...typed, ...join(client, typed, replaced) };
 };

@@ -4,6 +4,7 @@ import type { Finding } from '../../config/diagnostics.ts';
 import { shownName } from '../../config/env.ts';
 import { callExtrasOf } from '../../config/sections/call-extras.ts';
 import type { Destination } from '../../config/sections/destination.ts';
+import { cloudAt } from '../../model/clouds.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Lack, ModelFacts } from '../../model/models/model-facts.ts';
@@ -51,6 +52,8 @@ export interface Plan extends PlanKey {
   readonly total: number | undefined;
   /** What the model is known to lack. */
   readonly lacks: readonly Lack[];
+  /** Calls are signed, if the key is one for signatures. */
+  readonly maySign: boolean;
   /** Streamed calls go over a WebSocket, where they can. */
   readonly speaksSocket: boolean;
   /** The steps and the functions that perform them. */
@@ -132,6 +135,7 @@ export const compilePlan = (
     window,
     total,
     lacks,
+    maySign: choice.options.cloud === 'bedrock' || cloudAt(provider.baseUrl)?.name === 'bedrock',
     speaksSocket: speaksSocket(provider, upstream),
     graph: buildGraph({
       ...key,

@@ -1,4 +1,5 @@
 import type { KeyCommand } from '../../config/config.ts';
+import { secretsOfKey } from '../../model/clouds.ts';
 import { FaultError, quoted } from '../../model/fault.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
@@ -53,7 +54,8 @@ export const createCommandKeys = ({ allowed, run, nowMs, obtained, warn }: Comma
       () =>
         new CommandKey(forMs, nowMs, async () => {
           const result = await run(command, ended.signal);
-          if ('key' in result) obtained([...[...known.values()].flatMap(({ keys }) => keys), result.key]);
+          if ('key' in result)
+            obtained([...[...known.values()].flatMap(({ keys }) => keys), result.key].flatMap(secretsOfKey));
           return result;
         }),
     );

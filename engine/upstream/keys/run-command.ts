@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { errorCode } from '../../model/fault.ts';
+import { isJsonObject, parseJson } from '../../model/json/json.ts';
 
 /** How a command for a key is run. */
 export interface CommandRun {
@@ -76,9 +77,13 @@ const kill = (child: ChildProcess): void => {
   }
 };
 
-/** Reads the output: one line, which a header can hold. Blank space around it doesn't count. */
+/**
+ * Reads the output: one line, which a header can hold, or a JSON object, as programs print a key for signatures. Blank space around it
+ * doesn't count.
+ */
 const readKey = (output: string): CommandResult => {
-  const key = output.trim();
+  const printed = output.startsWith('{') ? parseJson(output) : undefined;
+  const key = isJsonObject(printed) ? JSON.stringify(printed) : output.trim();
   if (key === '') return { problem: 'printed nothing' };
   if (/[\r\n]/.test(key)) return { problem: 'printed more than one line' };
   return /^[\x20-\x7e]*$/.test(key) ? { key } : { problem: 'printed a character that no key has' };

@@ -21,9 +21,14 @@ export const serveVendor = <Body>(vendor: Vendor<Body>, key: string): Promise<Sc
     const wanted = /fail with (\d+)/.exec(vendor.understand(asked).text)?.[1];
     if (wanted !== undefined) return fail(vendor, Number(wanted), `as you asked: ${wanted}`);
     const answer = vendor.answer(asked, url);
-    return answer.type === 'json'
-      ? { headers: { 'content-type': 'application/json' }, pieces: inOddPieces(answer.text) }
-      : sseAnswer(inOddPieces(answer.pieces.join('')));
+    if (answer.type === 'json') {
+      return { headers: { 'content-type': 'application/json' }, pieces: inOddPieces(encode(answer.text)) };
+    }
+    const stream = answer.pieces.join('');
+    const { framing } = vendor;
+    return framing
+      ? { headers: { 'content-type': framing.type }, pieces: inOddPieces(framing.bytes(stream)) }
+      : sseAnswer(inOddPieces(encode(stream)));
   });
 
 const fail = <Body>(vendor: Vendor<Body>, status: number, message: string): UpstreamAnswer =>
@@ -34,9 +39,10 @@ const failed = (failure: VendorFailure, status: number): UpstreamAnswer => {
   return { ...answer, headers: { ...answer.headers, ...failure.headers } };
 };
 
-/** The text in pieces that keep neither to records nor to characters. */
-const inOddPieces = (text: string): Uint8Array[] => {
-  const bytes = new TextEncoder().encode(text);
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Bytes in pieces that keep neither to records nor to characters. */
+const inOddPieces = (bytes: Uint8Array): Uint8Array[] => {
   const out: Uint8Array[] = [];
   for (let from = 0, size = 7; from < bytes.length; from += size, size = ((size * 31) % 301) + 1) {
     out.push(bytes.subarray(from, from + size));

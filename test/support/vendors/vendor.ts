@@ -17,6 +17,8 @@ export interface Vendor<Body> {
   readonly failure: (status: number, message: string) => VendorFailure;
   /** The answer in its wire format; by default what the user's words ask for. */
   readonly answer: (body: Body, url: string, script?: (asked: Asked) => Scripted) => VendorAnswer;
+  /** Its streams' framing, in place of SSE. */
+  readonly framing?: { readonly type: string; readonly bytes: (stream: string) => Uint8Array };
   /** What it wants back unchanged in a conversation that it reasoned and called tools in. */
   readonly payload: string;
 }

@@ -1,4 +1,5 @@
 import type { ScriptedUpstream } from '../upstreams/upstream.ts';
+import { bedrockClaudeVendor } from './bedrock.ts';
 import { chatVendor } from './chat.ts';
 import { deepseekVendor } from './deepseek.ts';
 import { geminiVendor } from './gemini.ts';
@@ -75,6 +76,12 @@ export const cloudWires: Readonly<Record<string, Wire>> = {
     options: { cloud: 'vertex' },
     base: vertexBase,
     model: 'claude-sonnet-4-5@20250929',
+    retryAfter: '7',
+  }),
+  'bedrock claude': wire(bedrockClaudeVendor, {
+    format: 'anthropic',
+    options: { cloud: 'bedrock' },
+    model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
     retryAfter: '7',
   }),
 };

@@ -123,6 +123,48 @@ const addresses: readonly (readonly [baseUrl: string, client: string, model: str
     'google/gemini-4-carbon',
     'openai plain /v1/projects/team-1/locations/global/endpoints/openapi/chat/completions authorization',
   ],
+  [
+    'https://bedrock-runtime.us-east-1.amazonaws.com',
+    'messages',
+    'us.anthropic.claude-opus-4-5-v1:0',
+    'anthropic host /model/us.anthropic.claude-opus-4-5-v1%3A0/invoke authorization',
+  ],
+  [
+    'https://bedrock-runtime.us-east-1.amazonaws.com',
+    'chat',
+    'arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-x',
+    'anthropic host /model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.claude-x/invoke authorization',
+  ],
+  [
+    'https://bedrock-runtime.us-east-1.amazonaws.com',
+    'messages',
+    'openai.gpt-oss-120b-1:0',
+    'openai plain /openai/v1/chat/completions authorization',
+  ],
+  [
+    'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1',
+    'chat',
+    'openai.gpt-oss-120b-1:0',
+    'openai plain /openai/v1/chat/completions authorization',
+  ],
+  [
+    'https://bedrock-runtime.us-east-1.amazonaws.com/anthropic',
+    'messages',
+    'us.anthropic.claude-opus-4-5-v1:0',
+    'anthropic path /anthropic/v1/messages authorization',
+  ],
+  [
+    'https://bedrock-mantle.us-east-1.api.aws/anthropic',
+    'messages',
+    'anthropic.claude-opus-5-5',
+    'anthropic path /anthropic/v1/messages authorization',
+  ],
+  [
+    'https://bedrock-mantle.us-east-1.api.aws/v1',
+    'chat',
+    'openai.gpt-oss-120b',
+    'openai plain /v1/chat/completions authorization',
+  ],
 ];
 
 for (const [baseUrl, client, model, expected] of addresses) {
@@ -184,3 +226,13 @@ for (const [baseUrl, warning] of unspoken) {
     else t.deepEqual(said, []);
   });
 }
+
+test('a plan names what a cloud wants to be otherwise in a body that passes', (t) => {
+  const { nodes } = planOf(
+    'https://bedrock-runtime.us-east-1.amazonaws.com',
+    'us.anthropic.claude-x',
+    'messages',
+  ).graph;
+  const passing = nodes.find(({ step }) => step === 'forward-request');
+  t.deepEqual(passing?.about.but, ['model', 'credentials', 'stream', 'anthropic_version']);
+});
