@@ -290,7 +290,7 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
 ];
 
 /** Programs in place of those that the machine lacks: they end well. */
-const standIns = ['claude', 'codex', 'opencode', 'copilot', 'qwen', 'kimi', 'aider', 'python', 'fish'];
+const standIns = ['claude', 'codex', 'opencode', 'copilot', 'qwen', 'kimi', 'agy', 'aider', 'python', 'fish'];
 
 /** Runs commands of pages against a service in a folder of its own; the result is what went wrong, empty for nothing. */
 const commandRunner = async (t: ExecutionContext): Promise<(page: string, command: string) => Promise<string>> => {

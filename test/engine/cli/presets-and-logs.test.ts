@@ -91,10 +91,12 @@ test('F10 opencode lists each model once, and its small model is the route for s
   t.is(JSON.parse(plain.OPENCODE_CONFIG_CONTENT ?? '').small_model, 'junctor/junctor');
 });
 
-test('F10 env knows Qwen Code and Kimi Code; a start says that PORT is ignored, unless the configuration uses it', async (t) => {
+test('F10 env knows Qwen Code, Kimi Code, Antigravity and Claude Desktop; a start says that PORT is ignored, unless the configuration uses it', async (t) => {
   const { home, ask, begin } = await commandRig(t, config);
   const qwen = await ask(['env', '--for', 'qwen']);
   const kimi = await ask(['env', '--for', 'kimi']);
+  const agy = await ask(['env', '--for', 'antigravity']);
+  const desktop = await ask(['env', '--for', 'claude-desktop']);
   const service = begin(['start'], { env: { PORT: '8099' } });
   await service.says('listens on');
   await writeFile(join(home, 'config.json'), JSON.stringify({ ...config, PORT: '$PORT' }));
@@ -102,6 +104,15 @@ test('F10 env knows Qwen Code and Kimi Code; a start says that PORT is ignored, 
 
   t.regex(qwen.out, /OPENAI_BASE_URL='http:\S+\/v1'[\s\S]*OPENAI_MODEL='junctor'/);
   t.regex(kimi.out, /KIMI_MODEL_BASE_URL='http:\S+\/v1'[\s\S]*KIMI_MODEL_NAME='junctor'/);
+  t.regex(
+    agy.out,
+    /AGY_LLM_GATEWAY_URL='http:\S+\/v1'[\s\S]*AGY_LLM_GATEWAY_WIRE_PROTOCOL='openai'[\s\S]*_MODELS='junctor[^ ]*'/,
+  );
+  t.like(JSON.parse(desktop.out.slice(desktop.out.indexOf('{')).replaceAll(/^#/gm, '')), {
+    inferenceProvider: 'gateway',
+    inferenceGatewayAuthScheme: 'bearer',
+    inferenceModels: ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'],
+  });
   t.is(service.out().match(/variable PORT=8099 is ignored: JUNCTOR_PORT=8099/g)?.length, 1, service.out());
   t.notRegex(second.err, /is ignored/);
 });

@@ -1,5 +1,7 @@
 import { aider } from './aider.ts';
+import { antigravity } from './antigravity.ts';
 import { claudeCode } from './claude-code.ts';
+import { claudeDesktop } from './claude-desktop.ts';
 import type { Client } from './client.ts';
 import { codex } from './codex.ts';
 import { copilot } from './copilot.ts';
@@ -16,9 +18,11 @@ export const clients: readonly Client[] = [
   copilot,
   qwen,
   kimi,
+  antigravity,
   aider,
   cline,
   zed,
+  claudeDesktop,
   openai,
   anthropic,
 ];

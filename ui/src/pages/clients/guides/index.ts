@@ -1,7 +1,9 @@
 import { aiSdk } from './ai-sdk.ts';
 import { aider } from './aider.ts';
 import { anthropicSdk } from './anthropic-sdk.ts';
+import { antigravity } from './antigravity.ts';
 import { claudeCode } from './claude-code.ts';
+import { claudeDesktop } from './claude-desktop.ts';
 import type { ClientGuide } from './client-guide.ts';
 import { codex } from './codex.ts';
 import { continueDev } from './continue.ts';
@@ -21,10 +23,12 @@ export const clientGuides: readonly ClientGuide[] = [
   aiSdk,
   opencode,
   copilot,
+  antigravity,
   zed,
   continueDev,
   cline,
   kilo,
   aider,
+  claudeDesktop,
   curl,
 ];
