@@ -29,7 +29,11 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'Providers[].models[].name',
     'transformers[].models[]',
   ],
+  'a question to a model, and its answers': conditions.flatMap((at) =>
+    ['question', 'answers[]', 'answer'].map((name) => `${at}.decides.${name}`),
+  ),
   'a destination or a route': [
+    ...conditions.map((at) => `${at}.decides.ask`),
     'CLIENTS[].routes[]',
     'Pools[].members[].to',
     'transformers[].ask[]',

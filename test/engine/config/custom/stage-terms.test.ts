@@ -24,7 +24,8 @@ const findingsOf = (transformers: readonly object[]): readonly string[] => {
   const written = 'faults' in result ? result.faults : [];
   const config = 'faults' in result ? result.draft : result.config;
   if (!config) return written.map(({ path, message }) => `fault: ${path} ${message}`);
-  const custom = new Map(config.transformers.map((entry) => [entry.at, stageOf(entry)]));
+  const modules = config.transformers.filter(({ path }) => path !== undefined);
+  const custom = new Map(modules.map((entry) => [entry.at, stageOf(entry)]));
   const { faults, warnings } = validateEntries(config, { formats, stages, defaultFormat, custom });
   return [
     ...[...written, ...faults].map(({ path, message }) => `fault: ${path} ${message}`),
