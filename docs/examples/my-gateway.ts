@@ -1,5 +1,5 @@
-import { runProgram } from '../../bench/targets/run-program.ts';
-import type { Target } from '../../bench/targets/target.ts';
+import { runProgram } from '../../engine/bench/targets/run-program.ts';
+import type { Target } from '../../engine/bench/targets/target.ts';
 
 export const target: Target = {
   name: 'my-gateway',

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { Conversation } from '../../bench/load/conversation.ts';
-import { allocationProbe, takeAllocations } from '../../bench/measure/allocations.ts';
-import { differenceOf, figureOf, isWarm, ratioOf } from '../../bench/measure/figure.ts';
-import { busyMs, ForeignLoad } from '../../bench/measure/foreign-load.ts';
-import { clearBlocks, longestBlockMs, loopProbe } from '../../bench/measure/loop-blocks.ts';
-import { forgetPeak, readMemory } from '../../bench/measure/memory.ts';
-import { cpuBetween, readCpu, treeOf } from '../../bench/measure/process-tree.ts';
-import type { Wire } from '../../bench/wire.ts';
+import { Conversation } from '../../engine/bench/load/conversation.ts';
+import { allocationProbe, takeAllocations } from '../../engine/bench/measure/allocations.ts';
+import { differenceOf, figureOf, isWarm, ratioOf } from '../../engine/bench/measure/figure.ts';
+import { busyMs, ForeignLoad } from '../../engine/bench/measure/foreign-load.ts';
+import { clearBlocks, longestBlockMs, loopProbe } from '../../engine/bench/measure/loop-blocks.ts';
+import { forgetPeak, readMemory } from '../../engine/bench/measure/memory.ts';
+import { cpuBetween, readCpu, treeOf } from '../../engine/bench/measure/process-tree.ts';
+import type { Wire } from '../../engine/bench/wire.ts';
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 

@@ -24,7 +24,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** All regular expressions of the service's and the web interface's sources. */
 export const findExpressions = (
-  folders: readonly string[] = ['engine', 'protocols', 'transformers', 'admin', 'bench', 'ui/src'],
+  folders: readonly string[] = ['engine', 'protocols', 'transformers', 'admin', 'ui/src'],
 ): Found => {
   const found = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

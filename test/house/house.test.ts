@@ -40,7 +40,7 @@ test('the former name of the product stands only in what serves upgrading', (t) 
 
 // A long file is an alarm for a reader, not a target for a writer: a split for its length alone points back.
 test('files of more than 400 lines are named', (t) => {
-  const sources = ['admin', 'bench', 'engine', 'protocols', 'transformers', 'ui/src']
+  const sources = ['admin', 'engine', 'protocols', 'transformers', 'ui/src']
     .flatMap((folder) => [...filesIn(join(root, folder))])
     .filter((file) => /\.tsx?$/.test(file));
   t.true(sources.length > 500);
@@ -52,7 +52,7 @@ test('files of more than 400 lines are named', (t) => {
 
 test('folders of sources or tests with more than 20 entries are named', (t) => {
   const entries = new Map<string, Set<string>>();
-  for (const folder of ['admin', 'bench', 'engine', 'protocols', 'transformers', 'ui', 'test'])
+  for (const folder of ['admin', 'engine', 'protocols', 'transformers', 'ui', 'test'])
     for (const file of filesIn(join(root, folder))) {
       const names = file.split('/');
       for (let depth = 1; depth < names.length; depth += 1) {

@@ -577,10 +577,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below('service/', 'runtime/', 'doctor/', 'trial/', 'upstream/'),
       // The shapes of the service's answers.
       'admin/schema.ts',
-      'bench/bench.ts',
-      'bench/options.ts',
-      'bench/targets/configured.ts',
-      'bench/targets/staged.ts',
+      'engine/bench/bench.ts',
+      'engine/bench/options.ts',
+      'engine/bench/targets/configured.ts',
+      'engine/bench/targets/staged.ts',
       'protocols/index.ts',
       'transformers/index.ts',
       'rxjs',
@@ -589,11 +589,11 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   // It starts the gateway as a program; what it takes from it are its own server library, files and formats.
-  ['bench/targets/run-ablated.ts', below('service/')],
+  ['engine/bench/targets/run-ablated.ts', below('service/')],
   [
-    'bench/',
+    'engine/bench/',
     [
-      'bench/',
+      'engine/bench/',
       ...below(
         'paths.ts',
         'config/config.ts',
@@ -646,7 +646,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
 
 const root = resolve(import.meta.dirname, '../..');
 
-const sources = ['engine', 'protocols', 'transformers', 'admin', 'bench', 'ui/src'].flatMap((folder) =>
+const sources = ['engine', 'protocols', 'transformers', 'admin', 'ui/src'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(folder, file)),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Agent, request } from 'undici';
-import { readCpu } from '../../bench/measure/process-tree.ts';
+import { readCpu } from '../../engine/bench/measure/process-tree.ts';
 import { errorCode } from '../../engine/model/fault.ts';
 import { readPidFile } from '../../engine/service/workers/pid-file.ts';
 import { startFaultyUpstreams, startLoad } from '../soak/load.ts';

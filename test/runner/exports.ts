@@ -80,9 +80,9 @@ const forTests: readonly string[] = [
   'engine/config/presets/merge-preset.ts mergePreset',
   'engine/config/files/store.ts ConfigStoreOptions',
   'engine/http/read-body.ts countNodes',
-  'bench/measure/foreign-load.ts busyMs',
-  'bench/report/publish.ts withFigures',
-  'bench/report/publish.ts withReadmeFigures',
+  'engine/bench/measure/foreign-load.ts busyMs',
+  'engine/bench/report/publish.ts withFigures',
+  'engine/bench/report/publish.ts withReadmeFigures',
   'engine/http/listener.ts ConnectionLimit',
   'engine/http/listener.ts ListenOptions',
   'engine/http/settings.ts RequestOutcome',
@@ -119,7 +119,7 @@ const forTests: readonly string[] = [
   'protocols/responses/encode-reply/custom-input.ts wrapInput',
 ];
 
-const sources = filesOf('engine', 'protocols', 'transformers', 'admin', 'bench', 'ui/src');
+const sources = filesOf('engine', 'protocols', 'transformers', 'admin', 'ui/src');
 const tests = filesOf('test', 'docs');
 const imported = importsIn([...sources, 'ui/build.js']);
 const tested = importsIn([...tests, 'ava.config.js']);

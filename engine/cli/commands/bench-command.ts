@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { bench } from '../../../bench/bench.ts';
-import type { BenchOptions } from '../../../bench/options.ts';
-import { type Configured, withoutKeys } from '../../../bench/targets/configured.ts';
-import { stageFile } from '../../../bench/targets/staged.ts';
+import { bench } from '../../bench/bench.ts';
+import type { BenchOptions } from '../../bench/options.ts';
+import { type Configured, withoutKeys } from '../../bench/targets/configured.ts';
+import { stageFile } from '../../bench/targets/staged.ts';
 import { type Environment, references } from '../../config/env.ts';
 import { configFile, readConfig } from '../../config/read.ts';
 import { validateConfig } from '../../config/validate.ts';

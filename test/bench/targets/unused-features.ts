@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { junctorIn } from '../../../bench/targets/junctor.ts';
+import { junctorIn } from '../../../engine/bench/targets/junctor.ts';
 
 const other = { name: 'other', baseUrl: 'http://127.0.0.1:9', apiKey: 'bench', models: ['m', 'n'] };
 

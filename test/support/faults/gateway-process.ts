@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
-import { treeOf } from '../../../bench/measure/process-tree.ts';
+import { treeOf } from '../../../engine/bench/measure/process-tree.ts';
 import { addressIn, type CommandRig, commandRig, type Running } from '../processes/command.ts';
 
 /** A gateway as a separate process, as users run it. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { treeOf } from '../../../bench/measure/process-tree.ts';
+import { treeOf } from '../../../engine/bench/measure/process-tree.ts';
 
 /** What the probe measured in a gateway's processes: the maximum of each, or their sum. Memory in bytes. */
 export interface Probed {

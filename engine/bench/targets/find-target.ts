@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundle, root } from '../../engine/paths.ts';
+import { bundle, root } from '../../paths.ts';
 import { commandIn, junctorIn, ownFolder } from './junctor.ts';
 import type { Target } from './target.ts';
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { bundle, moduleUrl, root } from '../../engine/paths.ts';
-import type { WatchingFeature } from '../../engine/service/features.ts';
+import { bundle, moduleUrl, root } from '../../paths.ts';
+import type { WatchingFeature } from '../../service/features.ts';
 import { type Additions, junctorWith } from './junctor.ts';
 import type { Target } from './target.ts';
 
@@ -68,5 +68,5 @@ export const ablatedTargets = (names: readonly string[]): readonly Target[] => {
 /** What Node.js is to run. */
 const program: readonly string[] = [
   ...(bundle ? [] : [`--import=${new URL('engine/launch/typescript.js', root).href}`]),
-  fileURLToPath(moduleUrl('bench-ablated', 'bench/targets/run-ablated.ts')),
+  fileURLToPath(moduleUrl('bench-ablated', 'engine/bench/targets/run-ablated.ts')),
 ];

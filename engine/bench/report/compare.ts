@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, parseJson } from '../../model/json/json.ts';
 import { median } from '../measure/figure.ts';
 import { type Estimate, estimateOf } from '../measure/interval.ts';
 import { floors } from '../scenes/participants.ts';

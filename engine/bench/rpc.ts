@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { bundle, moduleUrl, root } from '../engine/paths.ts';
+import { bundle, moduleUrl, root } from '../paths.ts';
 
 /** A process of the harness that answers one question after the other. */
 export interface Helper<Question, Answer> {
@@ -14,9 +14,9 @@ type Envelope<Answer> = { readonly answer: Answer } | { readonly failed: string 
 
 /** The programs of the harness, by their names in the bundle. */
 const programs = {
-  'bench-load': 'bench/load/serve.ts',
-  'bench-upstream': 'bench/upstream/serve.ts',
-  'bench-floor': 'bench/floors/forward.ts',
+  'bench-load': 'engine/bench/load/serve.ts',
+  'bench-upstream': 'engine/bench/upstream/serve.ts',
+  'bench-floor': 'engine/bench/floors/forward.ts',
 } as const;
 
 /**

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, parseJson } from '../../model/json/json.ts';
 import { type Configured, configuredTarget } from './configured.ts';
 import { junctorIn, ownFolder } from './junctor.ts';
 import type { Target } from './target.ts';

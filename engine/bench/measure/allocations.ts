@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { moduleUrl } from '../../engine/paths.ts';
+import { moduleUrl } from '../../paths.ts';
 import { treeOf } from './process-tree.ts';
 
 let folder: string | undefined;
@@ -13,7 +13,7 @@ export const allocationProbe = (): Readonly<Record<string, string>> => {
   folder ??= mkdtempSync(join(tmpdir(), 'bench-allocations-'));
   return {
     BENCH_ALLOCATIONS: folder,
-    NODE_OPTIONS: `--import=${moduleUrl('bench-allocations', 'bench/measure/allocation-probe.js').href}`,
+    NODE_OPTIONS: `--import=${moduleUrl('bench-allocations', 'engine/bench/measure/allocation-probe.js').href}`,
   };
 };
 

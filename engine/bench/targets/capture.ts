@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { findProvider } from '../../engine/config/sections/destination.ts';
-import { chunkBytes, readCaptureFile } from '../../engine/features/history/capture-file.ts';
-import { readReplayable } from '../../engine/features/history/replay.ts';
+import { findProvider } from '../../config/sections/destination.ts';
+import { chunkBytes, readCaptureFile } from '../../features/history/capture-file.ts';
+import { readReplayable } from '../../features/history/replay.ts';
 import type { LaneGroup } from '../lane.ts';
 import { streamedAnswer } from '../upstream/plan.ts';
 import { askedModel, clientWires, wireAt } from '../wire.ts';

@@ -1,6 +1,6 @@
-import type { WatchingFeature } from '../../engine/service/features.ts';
-import { start } from '../../engine/service/server.ts';
-import { ownPeer, PeerExchange } from '../../engine/service/workers/peers.ts';
+import type { WatchingFeature } from '../../service/features.ts';
+import { start } from '../../service/server.ts';
+import { ownPeer, PeerExchange } from '../../service/workers/peers.ts';
 
 /*
  * The gateway in one process, as the command runs it, without the features that the arguments name: they watch no requests.

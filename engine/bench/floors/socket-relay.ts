@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
-import type { UwsBehavior, UwsWebSocket } from '../../engine/http/uws/uws.ts';
+import type { UwsBehavior, UwsWebSocket } from '../../http/uws/uws.ts';
 import { parseAs } from '../parse-as.ts';
 import type { Clients } from './clients.ts';
 import type { Conversion } from './convert/conversion.ts';

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { chooseServer } from '../engine/http/choose-server.ts';
-import { loadUws, type UwsBehavior, type UwsResponse } from '../engine/http/uws/uws.ts';
+import { chooseServer } from '../http/choose-server.ts';
+import { loadUws, type UwsBehavior, type UwsResponse } from '../http/uws/uws.ts';
 
 /** An answer that is written on the stack that the gateway, too, runs on here: uWebSockets.js, or `node:http` where that can't run. */
 export interface Outgoing {

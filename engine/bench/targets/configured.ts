@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../../engine/config/config.ts';
-import { findProvider } from '../../engine/config/sections/destination.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
-import { formatOf } from '../../engine/routing/plan/plan.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { defaultFormat, formats, stages } from '../../../transformers/index.ts';
+import type { Config } from '../../config/config.ts';
+import { findProvider } from '../../config/sections/destination.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import { formatOf } from '../../routing/plan/plan.ts';
 import type { Lane, LaneGroup } from '../lane.ts';
 import { type ClientWire, clientWires, type Wire, wires } from '../wire.ts';
 import { junctorConfigured } from './junctor.ts';

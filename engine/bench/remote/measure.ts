@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, parseJson } from '../../model/json/json.ts';
 import type { LoadResult, Place } from '../load/job.ts';
 import type { Load } from '../load/start-load.ts';
 import type { RemotePlan } from '../options.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { root } from '../../engine/paths.ts';
+import { root } from '../../paths.ts';
 import { askedModel, type Wire } from '../wire.ts';
 import { runProgram } from './run-program.ts';
 import type { RunningTarget, Target } from './target.ts';

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { moduleUrl } from '../../engine/paths.ts';
+import { moduleUrl } from '../../paths.ts';
 
 /** The environment that puts the probe into a Node.js program; what it sees goes to `file`. */
 export const loopProbe = (file: string): Readonly<Record<string, string>> => ({
   BENCH_LOOP_LOG: file,
-  NODE_OPTIONS: `--import=${moduleUrl('bench-loop-blocks', 'bench/measure/loop-probe.js').href}`,
+  NODE_OPTIONS: `--import=${moduleUrl('bench-loop-blocks', 'engine/bench/measure/loop-probe.js').href}`,
 });
 
 /** Forgets what the probe saw. */
