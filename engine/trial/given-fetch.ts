@@ -5,12 +5,12 @@ import type { FetchFunction } from './declared.ts';
 import { silent } from './dry-gateway.ts';
 
 /** Services that a function stands in for. */
-export const servedBy = (fetch: FetchFunction | undefined): Upstreams => {
-  if (!fetch) return silent;
+export const servedBy = (serve: FetchFunction | undefined): Upstreams => {
+  if (!serve) return silent;
   return {
     ...silent,
     call({ url, method = 'POST', headers, body }) {
-      const answered = async () => fetch(url.href, { method, headers, body: bodyText(body) });
+      const answered = async () => serve(url.href, { method, headers, body: bodyText(body) });
       return from(answered()).pipe(
         map(({ status = 200, headers: more = {}, text = '' }) => ({
           status,

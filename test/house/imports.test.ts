@@ -719,7 +719,7 @@ test('no vendor is named outside its row', (t) => {
     // The bench simulates vendors, and the command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats\/|protocols\/|bench\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
+        !/^(?:transformers\/formats\/|protocols\/|engine\/bench\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
           file,
         ),
     )

@@ -125,7 +125,8 @@ const sourcesOf = (folder: string): readonly string[] =>
     .map((file) => `${folder}/${file}`);
 
 /** Who may open a connection or look up a name: the edge to the vendors, and the command when it talks to its own service. */
-const mayConnect = /^engine\/(?:upstream\/|cli\/)/;
+/** The edge to the vendors; programs of their own, which serve nobody: the command, and the bench. */
+const mayConnect = /^engine\/(?:upstream\/|cli\/|bench\/)/;
 const mayAskDirectly: readonly string[] = [
   // Asks for model servers at four loopback ports, at a first start without keys or when the administrator asks; no text of a request.
   'engine/endpoints/local-servers.ts',
@@ -170,7 +171,7 @@ test('S14 nothing but the edge to the vendors can open a connection', (t) => {
               .filter((name) => name !== '' && !name.startsWith('type ')),
       );
       const allowed = listensOnly.get(file) ?? [];
-      const calls = /\b(?:fetch|WebSocket|EventSource)\s*\(/.test(code) ? ['fetch'] : [];
+      const calls = /(?<![.\w`])(?:fetch|WebSocket|EventSource)\s*\(/.test(code) ? ['fetch'] : [];
       return [...values, ...calls].filter((name) => !allowed.includes(name)).map((name) => `${file}: ${name}`);
     });
   t.deepEqual(found, []);
