@@ -9,7 +9,8 @@ import {
 } from './json/json.ts';
 import { JsonPosition } from './json/json-pieces.ts';
 import { chain, type Machine, runWhole } from './machine.ts';
-import { readSseRecords, type SseRecord } from './wire/sse.ts';
+import { readSseRecords } from './wire/sse.ts';
+import type { SseRecord } from './wire/sse-record.ts';
 
 /** What breaks a rule of a wire format. */
 export interface Violation {

@@ -12,7 +12,7 @@ import type { ModelRequest, WireFormat } from './request.ts';
 import type { FieldNames } from './wire/client-paths.ts';
 import type { ClientWire } from './wire/client-wires.ts';
 import type { SocketProtocol } from './wire/socket-protocol.ts';
-import type { SseRecord } from './wire/sse.ts';
+import type { SseRecord } from './wire/sse-record.ts';
 
 /** Settings for decoding requests. */
 export interface DecodeSettings {

@@ -8,7 +8,8 @@ import { type JsonObject, openBrace, openBracket, writeJson } from '../model/jso
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import { cutOff } from '../model/reply.ts';
-import { bufferOf, type RecordCutter, readSseRecords, type SseRecord } from '../model/wire/sse.ts';
+import { bufferOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';

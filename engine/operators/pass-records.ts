@@ -8,7 +8,8 @@ import { Losses } from '../model/loss.ts';
 import { chain, runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, StreamEnd, StreamEnds, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { outsideFraming, type RecordCutter, readSseRecords, recordEnds, type SseRecord } from '../model/wire/sse.ts';
+import { outsideFraming, type RecordCutter, readSseRecords, recordEnds } from '../model/wire/sse.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
 

@@ -3,7 +3,8 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import type { Grammar, Violation } from '../model/grammar.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
-import { readSseRecords, type SseRecord } from '../model/wire/sse.ts';
+import { readSseRecords } from '../model/wire/sse.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { Observer } from '../observe/observer.ts';
 import { MemoryBudget, type MemoryClaim } from '../runtime/memory-budget.ts';
 

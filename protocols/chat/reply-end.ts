@@ -1,7 +1,7 @@
 import { type FinishReason, promptTokens, type Usage } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
-import type { SseRecord } from '../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { WireUsage } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the upstream's finish reason. */

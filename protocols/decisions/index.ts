@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engin
 import { machine } from '../../engine/model/machine.ts';
 import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { DecisionQuestion, ModelRequest } from '../../engine/model/request.ts';
-import type { SseRecord } from '../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { type DecisionApi, dialects } from './dialects.ts';
 import { decisionsGrammar } from './grammar.ts';
 

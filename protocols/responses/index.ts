@@ -3,7 +3,8 @@ import type { ClientProtocol, StreamEnd, UpstreamProtocol } from '../../engine/m
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
-import { recordType, type SseRecord } from '../../engine/model/wire/sse.ts';
+import { recordType } from '../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { responsesSummary } from './compact.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply/decode-reply.ts';

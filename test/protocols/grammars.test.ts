@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Grammar, sayViolation, violationsIn } from '../../engine/model/grammar.ts';
-import type { SseRecord } from '../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';

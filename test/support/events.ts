@@ -2,7 +2,8 @@ import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { EventOrder, noEnd } from '../../engine/model/event-order.ts';
 import { type Machine, runWhole } from '../../engine/model/machine.ts';
-import { readSseRecords, type SseRecord } from '../../engine/model/wire/sse.ts';
+import { readSseRecords } from '../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { replyContext } from './context.ts';
 import { must } from './facts.ts';
 

@@ -4,19 +4,7 @@ import { closeBrace, isJsonObject, type Json, parseJson, writeJson } from '../js
 import { JsonPosition } from '../json/json-pieces.ts';
 import { machine } from '../machine.ts';
 import { pageTitle } from '../upstream-error/read-error.ts';
-
-/** One record of a Server-Sent Events stream. */
-export interface SseRecord {
-  /** The `event:` field; empty when there is none. */
-  readonly event: string;
-  /** The `data:` lines, joined by line feeds. */
-  readonly data: string;
-  /**
-   * What stands outside the framing, as an error does that a server or a proxy writes into a stream that has begun. `json`: a value in
-   * place of a field, which counts as if it were framed. `text`: other words, which say why an answer is broken off. Absent: framed.
-   */
-  readonly outside?: 'json' | 'text';
-}
+import type { SseRecord } from './sse-record.ts';
 
 interface State {
   /** Created once a chunk ends inside a character. */

@@ -4,7 +4,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../en
 import { machine } from '../../../engine/model/machine.ts';
 import { cutOffAfter } from '../../../engine/model/reply.ts';
 import { errorIn } from '../../../engine/model/upstream-error/error-in.ts';
-import { isBlank, type SseRecord } from '../../../engine/model/wire/sse.ts';
+import { isBlank } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { decodeReportedFault } from '../decode-fault.ts';
 import {
   continueBlock,

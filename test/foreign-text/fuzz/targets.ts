@@ -18,7 +18,7 @@ import { runWhole } from '../../../engine/model/machine.ts';
 import type { UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
-import type { SseRecord } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { maskUrl, textMask } from '../../../engine/observe/log/mask-text.ts';
 import { maskFields } from '../../../engine/observe/log/record-writer.ts';

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { SseRecord } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { decodeStream } from '../../../protocols/chat/decode-reply/decode-stream.ts';
 import { ObjectEnd } from '../../../protocols/chat/decode-reply/object-end.ts';

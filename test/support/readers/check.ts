@@ -1,7 +1,7 @@
 import { type Grammar, sayViolation, type Violation } from '../../../engine/model/grammar.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { SseRecord } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { type Facts, GrammarError } from '../facts.ts';
 
 /** The violations in a stream's records. */

@@ -5,7 +5,7 @@ import { DeltaParser } from '../../../../engine/model/json/delta-parser.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../../engine/model/json/json.ts';
 import { runWhole } from '../../../../engine/model/machine.ts';
 import type { UpstreamProtocol } from '../../../../engine/model/protocol.ts';
-import type { SseRecord } from '../../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../../engine/model/wire/sse-record.ts';
 import { formats } from '../../../../transformers/index.ts';
 import { anyText } from '../../../support/arbitraries/text.ts';
 import { replyContext } from '../../../support/context.ts';

@@ -1,0 +1,12 @@
+/** One record of a Server-Sent Events stream. */
+export interface SseRecord {
+  /** The `event:` field; empty when there is none. */
+  readonly event: string;
+  /** The `data:` lines, joined by line feeds. */
+  readonly data: string;
+  /**
+   * What stands outside the framing, as an error does that a server or a proxy writes into a stream that has begun. `json`: a value in
+   * place of a field, which counts as if it were framed. `text`: other words, which say why an answer is broken off. Absent: framed.
+   */
+  readonly outside?: 'json' | 'text';
+}
