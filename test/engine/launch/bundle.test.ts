@@ -44,7 +44,7 @@ const copyGateway = async (t: ExecutionContext) => {
 };
 
 /** Modules that a bundle is made from. */
-const programs = Object.values<string>(bundleOptions(root, root).entryPoints).filter((path) => path.endsWith('.ts'));
+const programs = Object.values<string>(bundleOptions(root, root).entryPoints).filter((path) => /\.[jt]s$/.test(path));
 
 /** A copy whose programs only print the version: the real ones take seconds to load and to compile. */
 const copyLaunchers = async (t: ExecutionContext) => {
