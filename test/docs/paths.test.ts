@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import test from 'ava';
 
 const root = resolve(import.meta.dirname, '../..');
-const files = ['engine', 'protocols', 'transformers', 'admin', 'bench', 'ui/src', 'test', 'docs'].flatMap((folder) =>
+const files = ['engine', 'protocols', 'transformers', 'admin', 'ui/src', 'test', 'docs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => !file.includes('node_modules'))
     .map((file) => join(folder, file)),

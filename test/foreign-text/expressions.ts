@@ -163,6 +163,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/endpoints/explain.ts': [foreign(/\.$/)],
   'engine/config/sections/check-destination.ts': [foreign(/\W/)],
   'engine/config/read.ts': [foreign(/^~(?=[/\\]|$)/)],
+  'engine/config/custom/load-stages.ts': [own(/^options\b/)],
   'engine/config/custom/load-module.ts': [
     foreign(/(?<=[\s(])((?:file:)?\/[^\s?()]*)(\?junctor-load=\d+)?:(\d{1,9}):(\d{1,9})/g),
     foreign(/(['"`])((?:\.{1,2}\/|\/|file:)[^'"`\n]{1,1000})\1/g),

@@ -110,9 +110,16 @@ test('a condition that a module declares is checked', async (t) => {
   t.regex(await body.text(), /its when.picture is unknown/);
 });
 
-test('options of a shipped stage are checked by its entry', async (t) => {
-  const entry = { at: 'transformers[2]', name: 'judge', options: { rules: 5 } };
-  const loaded = (await loadStages([entry], { home: '/', allowed: [] }, shipped)).get(entry.at);
-  const findings = loaded && 'problem' in loaded ? loaded.findings : [];
-  t.deepEqual(findings, [{ path: 'transformers[2].options.rules', message: 'must be string' }]);
-});
+for (const [name, options, path, message] of [
+  ['judge', { rules: 5 }, 'rules', 'must be string'],
+  ['search', { service: 'searxng' }, 'url', 'is required for searxng'],
+  ['search', { service: 'brave', apiKey: '' }, 'apiKey', 'is required for brave'],
+  ['search', { service: 'brave', apiKey: 'k', maxSearches: 0 }, 'maxSearches', 'must be >= 1'],
+] as const) {
+  test(`options of a shipped stage are checked by its entry: ${name}, ${JSON.stringify(options)}`, async (t) => {
+    const entry = { at: 'transformers[2]', name, options };
+    const loaded = (await loadStages([entry], { home: '/', allowed: [] }, shipped)).get(entry.at);
+    const findings = loaded && 'problem' in loaded ? loaded.findings : [];
+    t.deepEqual(findings, [{ path: `transformers[2].options.${path}`, message }]);
+  });
+}

@@ -10,7 +10,7 @@ import { converse } from './converse.ts';
 import type { WebSearchTool } from './domains.ts';
 import { withEarlierSearches } from './history.ts';
 import { isObject, listIn, textIn } from './json.ts';
-import { lackOf, Options } from './options.ts';
+import { asksModel, Options } from './options.ts';
 import { maxQuery } from './outcome.ts';
 import { searcherFor } from './sources.ts';
 
@@ -20,12 +20,8 @@ export default transformer({
   about: 'Runs web searches for models whose vendor has none: by another model, or by a search service.',
   options: Options,
   when: { webSearch: true },
-  concerns({ webSearch, isVendor }, options) {
-    const lack = lackOf(options);
-    if (lack !== undefined) throw new Error(lack);
-    return options.always === true || !(webSearch && isVendor);
-  },
-  asks: ({ service }) => service === undefined,
+  concerns: ({ webSearch, isVendor }, { always }) => always === true || !(webSearch && isVendor),
+  asks: asksModel,
   async around(request, next, context, options) {
     const tool = request.tools.find(isWebSearch);
     if (!tool) return next(request);

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'junctor/transformer';
+import { fail, type Static, Type } from 'junctor/transformer';
 
 export const Options = Type.Object({
   service: Type.Optional(
@@ -44,8 +44,10 @@ export const Options = Type.Object({
 });
 export type Options = Static<typeof Options>;
 
-/** What the options lack; `undefined`: nothing. */
-export const lackOf = ({ service, url, apiKey }: Options): string | undefined => {
-  if (service === 'searxng' && url === undefined) return '`service` searxng needs `url` in its options';
-  return service === 'brave' && !apiKey ? '`service` brave needs `apiKey` in its options' : undefined;
+/** Whether a model searches, not a service. Throws if the service lacks an option. */
+export const asksModel = ({ service, url, apiKey }: Options): boolean => {
+  if (service === 'searxng' && url === undefined)
+    fail('invalid-request', 'is required for searxng', { param: 'options.url' });
+  if (service === 'brave' && !apiKey) fail('invalid-request', 'is required for brave', { param: 'options.apiKey' });
+  return service === undefined;
 };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../model/fault.ts';
+import { FaultError, messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import { memberPath, reader, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
@@ -167,11 +167,22 @@ const readStage = async (exported: unknown, options: unknown): Promise<OpenStage
   const given: unknown = typeof exported === 'function' ? await exported(options) : exported;
   const faults = isTransformer(given) ? (given.optionsReader?.faults(options, 'options') ?? []) : [];
   if (faults.length > 0) throw new InvalidOptions(faults);
-  const stage: unknown = isTransformer(given) ? given.configure(options) : given;
+  const stage: unknown = isTransformer(given) ? configured(given, options) : given;
   const problem = problemOf(stage);
   if (problem !== undefined) throw new Error(problem);
   // The types of the functions can't be checked here; their results are checked when they run.
   return stage as OpenStage;
+};
+
+/** The stage with these options. What a module itself refuses in them, by `fail` with `param`, is a fault of them as well. */
+const configured = (given: Pick<Transformer, 'configure'>, options: unknown): unknown => {
+  try {
+    return given.configure(options);
+  } catch (error) {
+    const { param = '', message } = error instanceof FaultError ? error.fault : {};
+    if (!/^options\b/.test(param)) throw error;
+    throw new InvalidOptions([{ path: param, message: message ?? '' }]);
+  }
 };
 
 const isTransformer = (value: unknown): value is Pick<Transformer, 'configure'> & Partial<Transformer> =>

@@ -53,7 +53,9 @@ test('any patched object is what a parsed one would be', (t) => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.nat(3), (object, name, indent) => {
       const others = Object.fromEntries(Object.entries(object).filter(([other]) => other !== name));
-      t.deepEqual(JSON.parse(patchText(JSON.stringify(object, null, indent), { [name]: null })), others);
+      // Text has no negative zero.
+      const expected: unknown = JSON.parse(JSON.stringify(others));
+      t.deepEqual(JSON.parse(patchText(JSON.stringify(object, null, indent), { [name]: null })), expected);
     }),
   );
 });
