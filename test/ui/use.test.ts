@@ -446,7 +446,7 @@ browserTest('each tool’s settings have this gateway’s address, and its conne
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
   const tool = page.getByLabel('Tool', { exact: true });
   await tool.waitFor();
-  t.is(await tool.locator('option').count(), 13);
+  t.is(await tool.locator('option').count(), 15);
   await page
     .getByRole('region', { name: 'Shell', exact: true })
     .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
