@@ -133,7 +133,7 @@ export const commandRig = async (t: ExecutionContext, config?: object, program =
     // Without it, nothing runs in the background.
     if (existsSync(join(home, 'junctor.pid'))) await ask(['stop', '--force']);
     for (const child of running) child.kill('SIGKILL');
-    await rm(home, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true, maxRetries: 10 });
   });
   return { home, ask, run, begin };
 };
