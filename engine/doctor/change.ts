@@ -84,7 +84,7 @@ const joined = (first: JsonObject, second: JsonObject): JsonObject => {
   return both;
 };
 
-/** Changes a model's object in its provider's list; one that isn't there is added. */
+/** Changes a model's object in its provider's list, or adds it. */
 const withModel = (
   source: JsonObject,
   { provider, model }: Patient,

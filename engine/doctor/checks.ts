@@ -386,7 +386,7 @@ export const checks: readonly DoctorCheck[] = [
   },
   {
     name: 'errors',
-    about: 'a model that nobody has, and the error for it',
+    about: 'the error for an unknown model',
     asks: plainly,
     model: 'junctor-doctor-no-such-model',
     judge: refusesModel,

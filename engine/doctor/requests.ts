@@ -4,7 +4,7 @@ import type { ModelRequest, Part, Tool, Turn } from '../model/request.ts';
 
 /** Tokens that an answer may have: reasoning comes first. */
 export const usualTokens = 512;
-/** Tokens of one that is asked to reason: a budget of reasoning must be below it. */
+/** Output tokens of a request with reasoning: its reasoning budget must be below this. */
 export const reasoningTokens = 2_048;
 
 /** Instructions, a question, and nothing else. */

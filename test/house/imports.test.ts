@@ -838,9 +838,9 @@ test('no folders import each other in a circle', (t) => {
   t.deepEqual(circlesOf(importGraph(folder)), []);
 });
 
-/** What stands in a folder, a file or a folder each: which of these import which. */
 const isSource = new Set(sources);
 
+/** The files and folders in a folder, and which of them import which. */
 const siblings = (folder: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const named = (file: string): string | undefined =>
     file.startsWith(folder) ? file.slice(folder.length).split('/')[0] : undefined;

@@ -61,7 +61,7 @@ export const describe = (
   );
 };
 
-/** The same for the same picture and seer, whoever sends it. */
+/** The key of a description, by picture and seer, for all clients. */
 const keyOf = ({ source }: ImagePart, { seer }: Terms): string =>
   createHash('sha256')
     .update(JSON.stringify([seer, source]))

@@ -87,7 +87,7 @@ const routerFrom = (router: JsonObject, home: string): JsonObject => {
   return isJsonObject(module) ? { ...router, module: withPath(module, home) } : router;
 };
 
-/** What the provider's first model speaks; `undefined`: something that is simulated here by nobody. */
+/** The wire format of the provider's first model; `undefined`: no simulated vendor speaks it. */
 const wireOf = (config: Config, provider: Config['providers'][number]): Wire | undefined => {
   const model = provider.models[0] ?? '';
   const { format, options } = formatOf(config, registry, { provider, model });

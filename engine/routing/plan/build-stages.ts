@@ -269,7 +269,7 @@ const askFindings = (
 ): readonly Finding[] => {
   const place = memberPath(at, 'ask');
   if (ask.length > 0 && path === undefined && !isModule) {
-    return [{ path: place, message: `has no effect: ${JSON.stringify(name)} asks nobody` }];
+    return [{ path: place, message: `has no effect: ${JSON.stringify(name)} asks no model` }];
   }
   return ask.flatMap((to, index) =>
     findPool(config.pools, to) || (to.includes(',') && findDestination(config, to))
