@@ -102,7 +102,7 @@ const failures: Readonly<Record<string, string | undefined>> = {
 
 test('a search that fails is said to have failed, to the model and to the client', async (t) => {
   const usual = await rig(t);
-  const hasty = await rig(t, {}, 300);
+  const hasty = await rig(t, {}, 3_000);
   for (const [words, code] of Object.entries(failures)) {
     const { upstream, post } = words === 'silent' ? hasty : usual;
     const { statusCode, body } = await post('/v1/messages', messagesBody(words));
