@@ -22,6 +22,8 @@ interface Load {
   readonly tallies: Readonly<Tallies>;
   /** Lets the streams at work end. */
   readonly end: () => Promise<void>;
+  /** Goes on after an end. */
+  readonly resume: () => void;
 }
 
 const faults = ['status', 'reset', 'cut', 'early', 'error', 'nonsense', 'page'] as const;
@@ -136,12 +138,17 @@ export const startLoad = (baseUrl: string, streams: number): Load => {
       await one(id).catch((error: unknown) => fail(`${id}: ${String(error)}`));
     }
   };
-  const all = Promise.all(Array.from({ length: streams }, lane));
+  const start = () => Promise.all(Array.from({ length: streams }, lane));
+  let all = start();
   return {
     tallies,
     async end(): Promise<void> {
       ending = true;
       await all;
+    },
+    resume(): void {
+      ending = false;
+      all = start();
     },
   };
 };

@@ -25,6 +25,8 @@ interface SocketTallies extends Record<Kind, number> {
 interface SocketLoad {
   readonly tallies: Readonly<SocketTallies>;
   readonly end: () => Promise<void>;
+  /** Goes on after an end. */
+  readonly resume: () => void;
 }
 
 /** How many of each kind are at work among a hundred streams. */
@@ -104,16 +106,22 @@ export const startSocketLoad = (baseUrl: string, streams: number): SocketLoad =>
       else fail(`${kind}-${id}: ${wrong}`);
     }
   };
-  const all = Promise.all(
-    kinds.flatMap((kind) =>
-      Array.from({ length: Math.ceil((lanesOf[kind] * streams) / 100) }, (_, index) => lane(kind, index)),
-    ),
-  );
+  const start = () =>
+    Promise.all(
+      kinds.flatMap((kind) =>
+        Array.from({ length: Math.ceil((lanesOf[kind] * streams) / 100) }, (_, index) => lane(kind, index)),
+      ),
+    );
+  let all = start();
   return {
     tallies,
     async end(): Promise<void> {
       ending = true;
       await all;
+    },
+    resume(): void {
+      ending = false;
+      all = start();
     },
   };
 };
