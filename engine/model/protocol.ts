@@ -13,6 +13,7 @@ import type { FieldNames } from './wire/client-paths.ts';
 import type { ClientWire } from './wire/client-wires.ts';
 import type { SocketProtocol } from './wire/socket-protocol.ts';
 import type { SseRecord } from './wire/sse-record.ts';
+import type { UpstreamSocket } from './wire/upstream-socket.ts';
 
 /** Settings for decoding requests. */
 export interface DecodeSettings {
@@ -202,6 +203,8 @@ export interface UpstreamProtocol {
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */
   readonly refusesReasoning?: (fault: Fault) => boolean;
+  /** How streamed requests go over a WebSocket connection. Absent: the vendors have no such form. */
+  readonly socket?: UpstreamSocket;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }

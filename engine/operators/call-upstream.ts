@@ -23,7 +23,7 @@ import { unjudged } from '../routing/unjudged.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import { correctClock, signed } from '../upstream/sign-aws.ts';
-import type { UpstreamAnswer } from '../upstream/upstreams.ts';
+import type { CallSocket, UpstreamAnswer } from '../upstream/upstreams.ts';
 import { namesModel, upstreamUrl } from '../upstream/url.ts';
 import { boundMessage } from './bound-answer.ts';
 import { changeCall } from './change-call.ts';
@@ -229,11 +229,10 @@ export const callUpstream = <T>(
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
-    const conversation = conversationFor(ready);
-    const incomplete = conversation === undefined ? undefined : boundMessage(ready, config.limits);
+    const socket = socketFor(ready, config);
     observer.called();
     ready.progress.upstreamId = undefined;
-    return upstreams.call({ url, headers, body, backpressure, timeouts, conversation, incomplete }).pipe(
+    return upstreams.call({ url, headers, body, backpressure, timeouts, socket }).pipe(
       sequence((answer) => {
         ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
         return isSuccess(answer) ? open(ready, answer, accepting) : refuse(ready, answer, commandKeys, health.nowMs());
@@ -242,9 +241,14 @@ export const callUpstream = <T>(
   };
 };
 
-/** The name of the conversation, if the call may go over a WebSocket. */
-const conversationFor = ({ plan, request, client, incoming }: Ready): string | undefined => {
-  if (!request.stream || request.compaction || !plan.speaksSocket) return undefined;
+/** Present if the call may go over a WebSocket. */
+const socketFor = (ready: Ready, { limits }: Config): CallSocket | undefined => {
+  const { plan, request } = ready;
+  if (!request.stream || request.compaction || !plan.socket) return undefined;
+  return { protocol: plan.socket, conversation: conversationOf(ready), incomplete: boundMessage(ready, limits) };
+};
+
+const conversationOf = ({ request, client, incoming }: Ready): string => {
   for (const name of client.sessionHeaders ?? []) {
     const id = incoming.header(name);
     if (id) return id;

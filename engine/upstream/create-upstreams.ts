@@ -7,7 +7,7 @@ import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts
 import type { SocketTarget } from './open-socket.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
-import type { UpstreamAnswer, UpstreamCall, Upstreams, UpstreamTimeouts } from './upstreams.ts';
+import type { CallSocket, UpstreamAnswer, UpstreamCall, Upstreams, UpstreamTimeouts } from './upstreams.ts';
 import type { SocketCalls } from './web-socket/socket-calls.ts';
 
 /**
@@ -96,12 +96,11 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
     if (closing) void sockets.close();
     return sockets;
   });
-  const callOverSocket = (call: UpstreamCall, conversation: string): Observable<UpstreamAnswer> =>
-    sockets?.call(call, conversation) ??
-    from(loadSockets()).pipe(mergeMap((loaded) => loaded.call(call, conversation)));
+  const callOverSocket = (call: UpstreamCall, socket: CallSocket): Observable<UpstreamAnswer> =>
+    sockets?.call(call, socket) ?? from(loadSockets()).pipe(mergeMap((loaded) => loaded.call(call, socket)));
 
   return {
-    call: (call) => (call.conversation === undefined ? callOverHttp(call) : callOverSocket(call, call.conversation)),
+    call: (call) => (call.socket ? callOverSocket(call, call.socket) : callOverHttp(call)),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
     adjust(timeouts) {
       current = { ...current, ...timeouts };

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { CallBody } from '../model/call-body.ts';
 import type { FaultError } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
+import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import type { PoolStats } from './pool.ts';
 
@@ -17,16 +18,17 @@ export interface UpstreamCall {
   readonly backpressure: Backpressure;
   /** Limits that win over those of all calls. */
   readonly timeouts?: Partial<CallTimeouts> | undefined;
-  /**
-   * Present if a streamed Responses request may go over a WebSocket: the name of its conversation; empty if none is known. The answer is the
-   * same as over HTTP, which is used where WebSocket isn't possible.
-   */
-  readonly conversation?: string | undefined;
-  /**
-   * Called over a WebSocket with the bytes that have come of an incomplete message, and with 0 when none are held. Returns the fault beyond a
-   * bound.
-   */
-  readonly incomplete?: ((bytes: number) => FaultError | undefined) | undefined;
+  /** Present if it may go over a WebSocket. The answer is the same as over HTTP, which is used where WebSocket isn't possible. */
+  readonly socket?: CallSocket | undefined;
+}
+
+/** How a call goes over a WebSocket. */
+export interface CallSocket {
+  readonly protocol: UpstreamSocket;
+  /** The name of the conversation that the call belongs to; empty if none is known: its first item tells it then. */
+  readonly conversation: string;
+  /** Called with the bytes that have come of an incomplete message, and with 0 when none are held. Returns the fault beyond a bound. */
+  readonly incomplete: (bytes: number) => FaultError | undefined;
 }
 
 /** How long one call may take, in milliseconds. */

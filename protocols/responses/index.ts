@@ -21,6 +21,7 @@ import { without } from './encode-request/narrow.ts';
 import { fieldNames } from './field-names.ts';
 import { responsesClientGrammar, responsesServerGrammar } from './grammar.ts';
 import { responsesSocket } from './socket/socket.ts';
+import { responsesUpstreamSocket } from './socket/upstream-socket.ts';
 
 export { openAiEfforts, openAiModels } from './dialect.ts';
 
@@ -94,6 +95,7 @@ const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
   contentMarker: 'response.',
   usageIn,
   plainReply,
+  socket: responsesUpstreamSocket,
   // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 });

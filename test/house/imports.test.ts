@@ -613,6 +613,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   ['protocols/index.ts', ['engine/model/', 'protocols/', 'typebox']],
+  ['protocols/responses/socket/', ['.', 'engine/model/', 'node:crypto']],
   ['protocols/', ['.', 'engine/model/', 'typebox']],
   ['transformers/formats/', ['.', 'engine/model/', 'typebox', 'protocols/']],
   ['transformers/index.ts', ['engine/model/', 'transformers/']],

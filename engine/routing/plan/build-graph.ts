@@ -134,7 +134,7 @@ export const buildGraph = ({
   const callOptions = [
     ...(ownCredentials ? ['credentials'] : []),
     ...((provider.otherBaseUrls ?? []).length > 0 ? ['otherBaseUrls'] : []),
-    ...(speaksSocket(provider, upstream) ? ['webSocket'] : []),
+    ...(socketOf(provider, upstream) ? ['webSocket'] : []),
     ...namesOf(extras),
   ];
   const encodeDetails = {
@@ -195,9 +195,9 @@ const layersOf = (stages: readonly ConfiguredStage[]): readonly Layer[] => {
   return [...layers, { requestStages, eventStages }];
 };
 
-/** Whether streamed calls go over a WebSocket, where they can. */
-export const speaksSocket = ({ webSocket }: Provider, { wire }: UpstreamProtocol): boolean =>
-  webSocket === true && wire === 'responses';
+/** How streamed calls go over a WebSocket, where they can; `undefined`: they don't. */
+export const socketOf = ({ webSocket }: Provider, { socket }: UpstreamProtocol): UpstreamProtocol['socket'] =>
+  webSocket ? socket : undefined;
 
 /** The format's headers, and those that are configured, which win. */
 const withHeaders = (headers: Format['headers'], extras: ModelCallExtras): Format['headers'] =>

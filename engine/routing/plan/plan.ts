@@ -12,7 +12,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import { type Format, isVendors, type RowUse, type Target } from '../../model/transformer.ts';
 import { isForVerdicts } from '../rules/stage-conditions.ts';
-import { buildGraph, type Graph, speaksSocket } from './build-graph.ts';
+import { buildGraph, type Graph, socketOf } from './build-graph.ts';
 import { aroundStageOf, buildStages, conditionOf, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
 import { takesWebSearch } from './takes-web-search.ts';
@@ -54,8 +54,8 @@ export interface Plan extends PlanKey {
   readonly lacks: readonly Lack[];
   /** Calls are signed, if the key is one for signatures. */
   readonly maySign: boolean;
-  /** Streamed calls go over a WebSocket, where they can. */
-  readonly speaksSocket: boolean;
+  /** How streamed calls go over a WebSocket, where they can; `undefined`: they don't. */
+  readonly socket: UpstreamProtocol['socket'];
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
   /** Present if the plan can't be used. */
@@ -136,7 +136,7 @@ export const compilePlan = (
     total,
     lacks,
     maySign: choice.options.cloud === 'bedrock' || cloudAt(provider.baseUrl)?.name === 'bedrock',
-    speaksSocket: speaksSocket(provider, upstream),
+    socket: socketOf(provider, upstream),
     graph: buildGraph({
       ...key,
       choice,
@@ -174,7 +174,7 @@ export const socketFaults = (config: Config, registry: TransformerRegistry): rea
       const { format, options } = formatOf(config, registry, { provider, model });
       const usable = format.optionsReader.faults(options, 'options').length > 0 ? {} : options;
       const target = { baseUrl: provider.baseUrl, options: usable, model, passes: 'responses' } as const;
-      if (speaksSocket(provider, format.protocol(target))) return [];
+      if (socketOf(provider, format.protocol(target))) return [];
       formats.add(format.name);
     }
     const path = `${memberPath('Providers', index)}.webSocket`;

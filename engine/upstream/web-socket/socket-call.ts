@@ -1,35 +1,36 @@
 import { Observable, of, type Subscriber, type Subscription } from 'rxjs';
 import { errors } from 'undici';
 import { errorCode, FaultError } from '../../model/fault.ts';
-import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
+import type {
+  SocketChain,
+  SocketEvent,
+  SocketReading,
+  UpstreamAnswerReader,
+  UpstreamAsk,
+} from '../../model/wire/upstream-socket.ts';
 import type { Pausable } from '../../runtime/backpressure.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import { readingTurns } from '../call-handler.ts';
 import { asleepFault, callFault, callTimeout, deadFault, firstByteTimeout } from '../faults.ts';
-import type { CallTimeouts, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
-import { type Chain, ResponseItems, type SentInput, sentInputOf } from './chain.ts';
-import { type CreateBody, createMessage, type SocketEvent, socketEventOf } from './create-message.ts';
+import type { CallSocket, CallTimeouts, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
 import type { HandshakeAnswer } from './open-web-socket.ts';
 import { aliveMs, type SocketConnection, type SocketUser } from './socket-connection.ts';
 
 /** How often a connection is looked at, in milliseconds: a silent one is pinged. */
 const lookMs = 5_000;
 
-/** Bytes of notices that may come before a response begins. */
-const maxNoticeBytes = 1 << 16;
-
 /** What a call over a WebSocket needs. */
 interface SocketCallParts {
   readonly call: UpstreamCall;
-  readonly body: CreateBody;
+  readonly ask: UpstreamAsk;
   readonly limits: CallTimeouts;
   readonly clock: SteadyClock;
   readonly subscriber: Subscriber<UpstreamAnswer>;
   /** The same call over HTTP. */
   readonly overHttp: () => Observable<UpstreamAnswer>;
   /** Takes back the connection. */
-  readonly released: (connection: SocketConnection, chain: Chain | undefined) => void;
+  readonly released: (connection: SocketConnection, chain: SocketChain | undefined) => void;
   /** The upstream took the upgrade but doesn't serve it. */
   readonly refused: () => void;
 }
@@ -47,17 +48,13 @@ export class SocketCall implements SocketUser, Pausable {
   readonly #backpressure: UpstreamCall['backpressure'];
   readonly #subscriber: Subscriber<UpstreamAnswer>;
   readonly #released: SocketCallParts['released'];
-  readonly #items = new ResponseItems();
-  readonly #incomplete: UpstreamCall['incomplete'];
-  #sent: SentInput | undefined;
+  readonly #incomplete: CallSocket['incomplete'] | undefined;
+  #answer: UpstreamAnswerReader | undefined;
   #connection: SocketConnection | undefined;
-  /** Whether the request was shortened. */
-  #isContinued = false;
   #reader: Subscriber<Uint8Array> | undefined;
   /** Records that the reader hasn't got yet: those of one network chunk, or those before it has subscribed. */
   #records: Uint8Array[] = [];
   #isFlushDue = false;
-  #noticeBytes = 0;
   #readAtMs = 0;
   /** When the machine had slept; `undefined`: it hasn't. */
   #wokeMs: number | undefined;
@@ -75,20 +72,20 @@ export class SocketCall implements SocketUser, Pausable {
     this.#limits = parts.limits;
     this.#clock = parts.clock;
     this.#backpressure = parts.call.backpressure;
-    this.#incomplete = parts.call.incomplete;
+    this.#incomplete = parts.call.socket?.incomplete;
     this.#subscriber = parts.subscriber;
     this.#released = parts.released;
   }
 
-  /** Sends the request; with `after`, what is new of it. */
-  start(connection: SocketConnection, after?: { readonly responseId: string; readonly seen: number }): void {
+  /** Sends the request: as `continuation`, if the connection has seen the rest. */
+  start(connection: SocketConnection, continuation?: string): void {
     const { firstByteMs, callMs } = this.#limits;
     const parts = this.#parts;
     if (!parts) return;
     this.#connection = connection;
-    this.#isContinued = after !== undefined;
+    this.#answer = parts.ask.answerReader(continuation !== undefined);
     connection.chain = undefined;
-    connection.send(createMessage(parts.body, after), this);
+    connection.send(continuation ?? parts.ask.message(), this);
     this.#watch(connection);
     this.#stopSilence = this.#clock.after(firstByteMs, () => this.#fail(firstByteTimeout(this.#host, firstByteMs)));
     if (callMs > 0) this.#stopCall = this.#clock.after(callMs, () => this.#fail(callTimeout(this.#host, callMs)));
@@ -141,10 +138,7 @@ export class SocketCall implements SocketUser, Pausable {
   onMessage(message: Buffer, isBinary: boolean): void {
     if (this.#done) return;
     this.#incomplete?.(0);
-    const event = isBinary ? undefined : socketEventOf(message);
-    if (!event) this.#lose(garbledFault(this.#host));
-    else if (this.#parts && event.type === 'error') this.#refuse(message, event);
-    else this.#take(message, event);
+    this.#take(isBinary ? garbled : (this.#answer?.read(message) ?? garbled));
   }
 
   onIncomplete(bytes: number): void {
@@ -187,25 +181,44 @@ export class SocketCall implements SocketUser, Pausable {
     });
   }
 
-  #take(message: Buffer, event: SocketEvent): void {
-    const { type, record } = event;
-    this.#records.push(...record);
-    if (this.#parts) {
-      this.#noticeBytes += message.length;
-      // Some vendors send notices first; the answer begins with the response.
-      if (!type.startsWith('response.') && this.#noticeBytes < maxNoticeBytes) return;
-      this.#begin();
+  #take(read: SocketReading): void {
+    switch (read.type) {
+      case 'notice':
+        this.#records.push(...recordOf(read));
+        break;
+      case 'event':
+        this.#add(read);
+        break;
+      case 'end':
+        this.#add(read);
+        this.#end(read.chain);
+        break;
+      case 'broken':
+        this.#add(read);
+        this.#end('broken');
+        break;
+      case 'refusal':
+        this.#refuse(read);
+        break;
+      case 'again':
+        this.#replace();
+        break;
+      case 'garbled':
+        this.#lose(garbledFault(this.#host));
+        break;
+      default:
+        read satisfies never;
     }
-    if (type === 'response.output_item.done') this.#items.add(message);
-    if (type === 'response.completed') this.#end(this.#items.chain(message, this.#sent));
-    else if (type === 'response.failed' || type === 'response.incomplete') this.#end(undefined);
-    else if (type === 'error') this.#end('broken');
+  }
+
+  #add(event: SocketEvent): void {
+    this.#records.push(...recordOf(event));
+    if (this.#parts) this.#begin();
     this.#dueFlush();
   }
 
   #begin(): void {
     const { idleMs } = this.#limits;
-    this.#sent = this.#parts && sentInputOf(this.#parts.body);
     this.#parts = undefined;
     this.#stopSilence();
     if (idleMs > 0) this.#stopSilence = this.#clock.after(idleMs, () => this.#checkSilence(idleMs));
@@ -264,7 +277,7 @@ export class SocketCall implements SocketUser, Pausable {
   }
 
   /** The response is complete. A connection with a broken one isn't used again. */
-  #end(chain: Chain | 'broken' | undefined): void {
+  #end(chain: SocketChain | 'broken' | undefined): void {
     const connection = this.#connection;
     this.#settle();
     if (!connection) return;
@@ -273,27 +286,14 @@ export class SocketCall implements SocketUser, Pausable {
   }
 
   /** The vendor answers with an error in place of a response. */
-  #refuse(message: Buffer, event: SocketEvent): void {
-    const parsed = parseJson(message.toString());
-    const error = isJsonObject(parsed) ? parsed : {};
-    const status = statusOf(error);
-    if (this.#isContinued ? mayBeChain(status) : isConnections(error)) {
-      this.#replace();
-      return;
-    }
-    // Without a status, it is the event that HTTP's stream would have.
-    if (status === undefined) {
-      this.#begin();
-      this.#take(message, event);
-      return;
-    }
-    const connection = this.#connection;
-    const headers = { ...headersOf(error.headers), 'content-type': 'application/json', upgrade: 'websocket' };
-    this.#settle();
-    if (connection && status < 500 && status !== 401) this.#released(connection, undefined);
-    else connection?.terminate();
-    const body = Buffer.from(writeJson({ error: error.error ?? null }));
-    this.#subscriber.next({ status, headers, body: of(body), drain: nothing });
+  #refuse({ status, headers, body }: Extract<SocketReading, { type: 'refusal' }>): void {
+    this.#end(status < 500 && status !== 401 ? undefined : 'broken');
+    this.#subscriber.next({
+      status,
+      headers: { ...headers, ...refusalHeaders },
+      body: of(Buffer.from(body)),
+      drain: nothing,
+    });
     this.#subscriber.complete();
   }
 
@@ -340,8 +340,21 @@ export class SocketCall implements SocketUser, Pausable {
 
 const nothing = (): void => {};
 
+const garbled: SocketReading = { type: 'garbled' };
+
+/** An event as a record of Server-Sent Events. */
+const recordOf = ({ event, data }: SocketEvent): readonly Uint8Array[] => [
+  Buffer.from(`event: ${event}\ndata: `),
+  data,
+  recordEnd,
+];
+
+const recordEnd = Buffer.from('\n\n');
+
 /** `upgrade` shows in captures how the answer came. */
 const streamHeaders: Headers = { 'content-type': 'text/event-stream; charset=utf-8', upgrade: 'websocket' };
+
+const refusalHeaders: Headers = { 'content-type': 'application/json', upgrade: 'websocket' };
 
 const garbledFault = (host: string): FaultError =>
   new FaultError({
@@ -354,29 +367,3 @@ const tooLargeFault = (host: string): FaultError =>
     kind: 'upstream-garbled',
     message: `The upstream ${host} sent a message over WebSocket that is larger than LIMITS.decompressedReplyBytes in the configuration allows.`,
   });
-
-/** Statuses of a shortened request that the whole one would have too. */
-const ofAnyRequest: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
-
-/** Whether a shortened request may have failed because it was shortened. */
-const mayBeChain = (status: number | undefined): boolean =>
-  status === undefined || (status < 500 && !ofAnyRequest.has(status));
-
-/** Whether the error is the connection's own: it has lived too long. */
-const isConnections = ({ error }: JsonObject): boolean =>
-  isJsonObject(error) && error.code === 'websocket_connection_limit_reached';
-
-/** Some clients know `status_code` too. */
-const statusOf = ({ status, status_code: older }: JsonObject): number | undefined => {
-  const value = status ?? older;
-  return typeof value === 'number' && value >= 400 && value <= 599 ? value : undefined;
-};
-
-const headersOf = (value: JsonObject[string]): Headers => {
-  const headers: Record<string, string> = {};
-  if (!isJsonObject(value)) return headers;
-  for (const [name, text] of Object.entries(value)) {
-    if (typeof text === 'string' || typeof text === 'number') headers[name.toLowerCase()] = String(text);
-  }
-  return headers;
-};

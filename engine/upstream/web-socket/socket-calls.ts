@@ -2,12 +2,11 @@ import { Observable, type Subscriber } from 'rxjs';
 import { bodyText } from '../../model/call-body.ts';
 import { FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
+import type { SocketChain, UpstreamAsk } from '../../model/wire/upstream-socket.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import type { CallLimits } from '../call-handler.ts';
 import type { SocketTarget } from '../open-socket.ts';
-import type { UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
-import type { Chain } from './chain.ts';
-import { type CreateBody, createBodyOf } from './create-message.ts';
+import type { CallSocket, UpstreamAnswer, UpstreamCall } from '../upstreams.ts';
 import { openWebSocket } from './open-web-socket.ts';
 import { SocketCall } from './socket-call.ts';
 import { SocketConnection } from './socket-connection.ts';
@@ -37,7 +36,7 @@ export class SocketCalls {
   readonly #pool: SocketPool;
   readonly #stopWatching: () => void;
   /** One for all calls, since what a call makes would hold its request. */
-  readonly #released = (connection: SocketConnection, chain: Chain | undefined): void =>
+  readonly #released = (connection: SocketConnection, chain: SocketChain | undefined): void =>
     this.#pool.release(connection, chain);
 
   constructor(parts: SocketCallsParts) {
@@ -46,28 +45,28 @@ export class SocketCalls {
     this.#stopWatching = parts.clock.onWake(() => this.#pool.wake());
   }
 
-  /** Makes a call. `conversation` names what it belongs to; empty: it is known by its first item. */
-  call(call: UpstreamCall, conversation: string): Observable<UpstreamAnswer> {
+  /** Makes a call. */
+  call(call: UpstreamCall, { protocol, conversation }: CallSocket): Observable<UpstreamAnswer> {
     const { overHttp } = this.#parts;
-    const body = this.#pool.isRefused(call.url.href) ? undefined : createBodyOf(bodyText(call.body));
-    if (!body) return overHttp(call);
-    return new Observable((subscriber) => this.#start(call, body, conversation, subscriber));
+    const ask = this.#pool.isRefused(call.url.href) ? undefined : protocol.read(bodyText(call.body));
+    if (!ask) return overHttp(call);
+    return new Observable((subscriber) => this.#start(call, ask, conversation, subscriber));
   }
 
   #start(
     call: UpstreamCall,
-    body: CreateBody,
+    ask: UpstreamAsk,
     conversation: string,
     subscriber: Subscriber<UpstreamAnswer>,
   ): () => void {
     const { options, clock, targetOf, overHttp } = this.#parts;
     const target = targetOf(call.url);
     const headers = handshakeHeaders(call.headers);
-    const key = JSON.stringify([call.url.href, headers, conversationOf(conversation, body)]);
+    const key = JSON.stringify([call.url.href, headers, conversationOf(conversation, ask)]);
     const place: SocketPlace = { origin: call.url.origin, key };
     const socketCall = new SocketCall({
       call,
-      body,
+      ask,
       limits: call.timeouts ? { ...options, ...call.timeouts } : options,
       clock,
       subscriber,
@@ -77,10 +76,10 @@ export class SocketCalls {
     });
     // A proxy gets plain HTTP in absolute form; it needn't know how to upgrade.
     const isDirect = target.proxy === undefined || call.url.protocol === 'https:';
-    const grant = isDirect ? this.#pool.take(place, body) : undefined;
+    const grant = isDirect ? this.#pool.take(place, ask) : undefined;
     if (grant === 'open')
       return ending(socketCall, this.#open({ ...target, url: call.url }, headers, place, socketCall));
-    if (grant) socketCall.start(grant.connection, grant.after);
+    if (grant) socketCall.start(grant.connection, grant.continuation);
     else socketCall.goOverHttp();
     return ending(socketCall);
   }

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
+import type { SocketChain } from '../../model/wire/upstream-socket.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
-import type { Chain } from './chain.ts';
 import type { OpenedWebSocket } from './open-web-socket.ts';
 
 /** How often an idle connection is probed, in milliseconds: proxies close what is silent for a minute. */
@@ -53,7 +53,7 @@ export class SocketConnection {
   #incompleteBytes = 0;
   #stopProbe: () => void;
   /** What the vendor remembers of its latest response here. */
-  chain: Chain | undefined;
+  chain: SocketChain | undefined;
   /** A response has been served. */
   reused = false;
 
@@ -122,7 +122,7 @@ export class SocketConnection {
   }
 
   /** The response is complete; the connection is idle. */
-  release(chain: Chain | undefined): void {
+  release(chain: SocketChain | undefined): void {
     this.#user = undefined;
     this.chain = chain;
     this.reused = true;

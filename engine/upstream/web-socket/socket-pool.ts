@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
+import type { SocketChain, UpstreamAsk } from '../../model/wire/upstream-socket.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
-import type { Chain } from './chain.ts';
-import { seenItems } from './chain.ts';
-import type { CreateBody } from './create-message.ts';
 import type { SocketConnection } from './socket-connection.ts';
 
 /** Connections of one conversation: its agent and the agents that this one has started. */
@@ -23,14 +21,8 @@ export interface SocketPlace {
   readonly key: string;
 }
 
-/** What a call gets: a connection, with what it continues there, or leave to open one. */
-type Grant =
-  | {
-      readonly connection: SocketConnection;
-      readonly after: { readonly responseId: string; readonly seen: number } | undefined;
-    }
-  | 'open'
-  | undefined;
+/** What a call gets: a connection, with the message that continues what was said there, or leave to open one. */
+type Grant = { readonly connection: SocketConnection; readonly continuation?: string } | 'open' | undefined;
 
 /** The WebSockets of a process to its upstreams. */
 export class SocketPool {
@@ -61,21 +53,21 @@ export class SocketPool {
    * Finds a connection for a request. One that has seen the conversation comes first, then one that remembers nothing, then a new one.
    * `undefined`: all are in use.
    */
-  take(place: SocketPlace, body: CreateBody): Grant {
+  take(place: SocketPlace, ask: UpstreamAsk): Grant {
     if (this.#isClosed) return undefined;
     const own = this.#connectionsAt(({ key }) => key === place.key);
     const idle = own.filter((connection) => connection.isUsable);
     for (const connection of idle) {
       const { chain } = connection;
-      const seen = chain && seenItems(chain, body);
-      if (chain && seen !== undefined) return { connection, after: { responseId: chain.responseId, seen } };
+      const continuation = chain && ask.messageAfter(chain);
+      if (continuation !== undefined) return { connection, continuation };
     }
     const fresh = idle.find(({ chain }) => chain === undefined);
-    if (fresh) return { connection: fresh, after: undefined };
+    if (fresh) return { connection: fresh };
     const isFull = own.length + this.#openingAt(({ key }) => key === place.key) >= maxPerConversation;
     const oldest = oldestOf(idle);
-    if (isFull) return oldest && { connection: oldest, after: undefined };
-    return this.#makeRoom(place) ? 'open' : oldest && { connection: oldest, after: undefined };
+    if (isFull) return oldest && { connection: oldest };
+    return this.#makeRoom(place) ? 'open' : oldest && { connection: oldest };
   }
 
   /** Counts a connection that is being opened, until the returned function is called. */
@@ -89,7 +81,7 @@ export class SocketPool {
   }
 
   /** Takes back a connection whose response is complete. */
-  release(connection: SocketConnection, chain: Chain | undefined): void {
+  release(connection: SocketConnection, chain: SocketChain | undefined): void {
     connection.release(chain);
     if (this.#isClosed) connection.close();
   }
@@ -149,5 +141,5 @@ const oldestOf = (connections: readonly SocketConnection[]): SocketConnection | 
   );
 
 /** A conversation that no id names is known by what it begins with. */
-export const conversationOf = (id: string, { items }: CreateBody): string =>
-  id === '' ? hash('sha256', items[0] ?? '', 'base64') : id;
+export const conversationOf = (id: string, { opening }: UpstreamAsk): string =>
+  id === '' ? hash('sha256', opening, 'base64') : id;

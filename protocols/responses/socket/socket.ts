@@ -9,6 +9,7 @@ import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { decodePartialRequest } from '../decode-request/decode-request.ts';
 import { encodeStream } from '../encode-reply/encode-stream.ts';
 import { AnswerReader } from './answer-reader.ts';
+import { connectionOverCode } from './codes.ts';
 import { readSocketMessage } from './read-message.ts';
 
 /** Source: OpenAI guide, "WebSocket mode", "Errors". */
@@ -16,7 +17,7 @@ const faults: SocketFaults = {
   binary: { kind: 'invalid-request', message: 'The message is binary: send JSON as text.' },
   connectionOver: {
     kind: 'invalid-request',
-    code: 'websocket_connection_limit_reached',
+    code: connectionOverCode,
     message: 'This connection takes no more requests: open another one, and send the whole input.',
   },
   tooManyLanes: {

@@ -8,14 +8,14 @@ import { chooseServer } from '../../../engine/http/choose-server.ts';
 import { FactBook } from '../../../engine/hub/facts.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import { openLink } from '../../../engine/hub/redis-link.ts';
-import { ResponseItems } from '../../../engine/upstream/web-socket/chain.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
+import { ResponseItems } from '../../../protocols/responses/socket/chain.ts';
 import { responsesSocket } from '../../../protocols/responses/socket/socket.ts';
 import { openSocket } from '../../support/faults/socket-client.ts';
 import { until } from '../../support/until.ts';
 import { responseEvents, startSocketUpstream } from '../../support/upstreams/socket-upstream.ts';
 import { endpoint, serve } from '../http/rig.ts';
-import { callOf, read, start, testUpstreams } from '../upstream/harness.ts';
+import { callOf, overSocket, read, start, testUpstreams } from '../upstream/harness.ts';
 
 /*
  * Bounds of single buffers, of the gateway's own and of its libraries, that no other test reaches.
@@ -45,7 +45,7 @@ const socketCall = (url: string, conversation = 'one') =>
   callOf(url, {
     url: new URL('/v1/responses', url),
     body: JSON.stringify({ model: 'm', stream: true, input: [{ role: 'user', content: 'hi' }] }),
-    conversation,
+    socket: overSocket(conversation),
   });
 
 test("no compression is agreed with a provider's WebSocket; its messages have a largest number of parts", async (t) => {

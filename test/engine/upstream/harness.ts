@@ -2,7 +2,8 @@ import { mergeMap, type Subscription, tap } from 'rxjs';
 import { type Fault, FaultError } from '../../../engine/model/fault.ts';
 import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import { createUpstreams, type UpstreamOptions } from '../../../engine/upstream/create-upstreams.ts';
-import type { UpstreamAnswer, UpstreamCall, Upstreams } from '../../../engine/upstream/upstreams.ts';
+import type { CallSocket, UpstreamAnswer, UpstreamCall, Upstreams } from '../../../engine/upstream/upstreams.ts';
+import { responsesUpstreamSocket } from '../../../protocols/responses/socket/upstream-socket.ts';
 
 /** Upstreams with limits that no test reaches: what waits for one waits until the runner ends it. */
 export const testUpstreams = (options: Partial<UpstreamOptions> = {}): Upstreams =>
@@ -26,6 +27,16 @@ export const callOf = (base: string, over: Partial<UpstreamCall> = {}): Upstream
   body: '{"model":"m"}',
   backpressure: new Backpressure(),
   ...over,
+});
+
+/** For a call of this conversation that may go over a WebSocket. */
+export const overSocket = (
+  conversation: string,
+  incomplete: CallSocket['incomplete'] = () => undefined,
+): CallSocket => ({
+  protocol: responsesUpstreamSocket,
+  conversation,
+  incomplete,
 });
 
 /** What came of a call, read to its end. */

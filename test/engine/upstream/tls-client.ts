@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { UpstreamCall, Upstreams } from '../../../engine/upstream/upstreams.ts';
 import { messageItem } from '../../support/upstreams/socket-upstream.ts';
-import { callOf, read, testUpstreams } from './harness.ts';
+import { callOf, overSocket, read, testUpstreams } from './harness.ts';
 
 /** Run by `tls.test.ts` in a process that trusts its certificate: calls the server on the port given, prints what came. */
 const port = Number(process.argv[2]);
-const overSocket = process.argv[3] === 'socket';
+const isOverSocket = process.argv[3] === 'socket';
 
 const connects: string[] = [];
 const proxy = createServer();
@@ -27,7 +27,7 @@ const callTo = (url: string, count = 0): UpstreamCall => {
     0,
     2 * count + 1,
   );
-  return callOf(url, overSocket ? { conversation: 'one', body: JSON.stringify({ stream: true, input }) } : {});
+  return callOf(url, isOverSocket ? { socket: overSocket('one'), body: JSON.stringify({ stream: true, input }) } : {});
 };
 
 /** The number of the latest answer over WebSocket. */
@@ -38,7 +38,7 @@ const twice = async (upstreams: Upstreams, url: string): Promise<string[]> => {
   for (let count = 0; count < 2; count += 1) {
     const { answer, bytes, error } = await read(upstreams, callTo(url, count));
     latest += 1;
-    const said = overSocket ? `over ${answer?.headers.upgrade}` : bytes;
+    const said = isOverSocket ? `over ${answer?.headers.upgrade}` : bytes;
     results.push(error === undefined ? `${answer?.status} ${said}` : String(error));
   }
   return results;

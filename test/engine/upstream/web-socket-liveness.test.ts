@@ -5,7 +5,7 @@ import type { UpstreamCall } from '../../../engine/upstream/upstreams.ts';
 import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 import { responseEvents, type SocketScript, startSocketUpstream } from '../../support/upstreams/socket-upstream.ts';
-import { callOf, start, testUpstreams } from './harness.ts';
+import { callOf, overSocket, start, testUpstreams } from './harness.ts';
 
 /*
  * What becomes of a request whose WebSocket brings nothing, or far too much that isn't complete.
@@ -33,7 +33,7 @@ const setUp = async (t: ExecutionContext, script: SocketScript = stalls(0)) => {
       callOf(vendor.url, {
         url: new URL('/v1/responses', vendor.url),
         body: JSON.stringify({ model: 'm', stream: true, input: [{ role: 'user', content: conversation }] }),
-        conversation,
+        socket: overSocket(conversation),
         ...over,
       }),
     );
@@ -139,7 +139,7 @@ test.serial('incomplete messages take memory that all calls share, until they ar
   const calls = ['one', 'two'].map((name) => {
     const claim = budget.claim(1_000_000);
     const incomplete = (bytes: number) => (claim.take(bytes - claim.heldBytes) ? full : undefined);
-    return ask(name, { incomplete }).outcome;
+    return ask(name, { socket: overSocket(name, incomplete) }).outcome;
   });
   await until(() => ways().length === 2);
   const part = Buffer.alloc(700_000, ' ');

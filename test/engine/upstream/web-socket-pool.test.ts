@@ -10,7 +10,7 @@ import {
   type SocketScript,
   startSocketUpstream,
 } from '../../support/upstreams/socket-upstream.ts';
-import { callOf, read, start, testUpstreams } from './harness.ts';
+import { callOf, overSocket, read, start, testUpstreams } from './harness.ts';
 
 /*
  * How many WebSockets are open toward providers, how long, and what becomes of the requests beyond.
@@ -37,7 +37,7 @@ const setUp = async (
     callOf(vendors[at]?.url ?? '', {
       url: new URL('/v1/responses', vendors[at]?.url),
       body: JSON.stringify({ model: 'm', stream: true, input }),
-      conversation,
+      socket: overSocket(conversation),
     });
   const came = (at = 0) => vendors[at]?.requests.map(({ over }) => over) ?? [];
   const sockets = (at = 0) => came(at).filter((over) => over === 'socket').length;

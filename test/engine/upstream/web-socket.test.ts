@@ -13,7 +13,7 @@ import {
   startSocketUpstream,
   type Upgrade,
 } from '../../support/upstreams/socket-upstream.ts';
-import { callOf, read, start, testUpstreams } from './harness.ts';
+import { callOf, overSocket, read, start, testUpstreams } from './harness.ts';
 
 /*
  * Calls over WebSocket: what the vendor gets, what comes of it, and when it is HTTP after all.
@@ -42,7 +42,7 @@ const setUp = async (
       url: new URL('/v1/responses', upstream.url),
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: 'Bearer canary' },
       body: JSON.stringify({ model: 'm', stream: true, store: false, tools, input, ...over }),
-      conversation: 'one',
+      socket: overSocket('one'),
       ...callOver,
     });
   /** How the requests came: the transport, and how many items. */

@@ -6,24 +6,12 @@ import {
   type JsonObject,
   parseJson,
   writeJson,
-} from '../../model/json/json.ts';
-import type { CreateBody } from './create-message.ts';
+} from '../../../engine/model/json/json.ts';
+import type { SocketChain } from '../../../engine/model/wire/upstream-socket.ts';
+import type { CreateBody } from './create-body.ts';
 
 /** What is kept of a request: the whole may be large. */
-export interface SentInput {
-  /** JSON text. */
-  readonly model: string;
-  /** How many items the whole input had, and the digest of their bytes. */
-  readonly count: number;
-  readonly digest: string;
-}
-
-/** What a connection remembers of its latest response, so that the next request may send only what is new. */
-export interface Chain extends SentInput {
-  readonly responseId: string;
-  /** The response's items, in order. */
-  readonly output: readonly JsonObject[];
-}
+export type SentInput = Pick<SocketChain, 'model' | 'count' | 'digest'>;
 
 /** The bytes of output that a connection remembers. More of it, and the next request is sent whole. */
 const maxOutputBytes = 1 << 20;
@@ -52,7 +40,7 @@ export class ResponseItems {
   }
 
   /** The chain after the event `response.completed`; `undefined` if it can't be continued. */
-  chain(message: Buffer, sent: SentInput | undefined): Chain | undefined {
+  chain(message: Buffer, sent: SentInput | undefined): SocketChain | undefined {
     if (!this.#isWhole || !sent || sent.count === 0) return undefined;
     const event = parseJson(message.toString());
     const response = isJsonObject(event) ? event.response : undefined;
@@ -73,7 +61,7 @@ export const sentInputOf = ({ model, items }: CreateBody): SentInput => ({
  * How many items of a request's input the connection has seen; `undefined` unless the input begins with exactly what went in, followed by exactly
  * what came out, and goes on. The model has to be the same: its reasoning is for no other.
  */
-export const seenItems = ({ model, count, digest, output }: Chain, body: CreateBody): number | undefined => {
+export const seenItems = ({ model, count, digest, output }: SocketChain, body: CreateBody): number | undefined => {
   const seen = count + output.length;
   if (body.items.length <= seen || body.model !== model) return undefined;
   const isOutput = output.every((item, index) => isReturned(parseJson(body.items[count + index] ?? ''), item));

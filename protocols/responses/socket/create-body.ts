@@ -1,14 +1,13 @@
 import {
   closeBracket,
-  isJsonObject,
   openBrace,
   openBracket,
   parseJson,
   quote,
   skipSpace,
   stringEnd,
-} from '../../model/json/json.ts';
-import { nextItem, valueEnd } from '../../model/json/replace-member.ts';
+} from '../../../engine/model/json/json.ts';
+import { nextItem, valueEnd } from '../../../engine/model/json/replace-member.ts';
 
 /** The body of a Responses request, by its members, each as JSON text. */
 export interface CreateBody {
@@ -83,49 +82,4 @@ export const createMessage = (
   if (after) parts.push(`"previous_response_id":${JSON.stringify(after.responseId)}`);
   parts.push(`"input":${after ? `[${items.slice(after.seen).join(',')}]` : input}`);
   return `{${parts.join(',')}}`;
-};
-
-/** A vendor's event: its type, and its bytes as a record of Server-Sent Events. */
-export interface SocketEvent {
-  readonly type: string;
-  readonly record: readonly Uint8Array[];
-}
-
-const usualStart = Buffer.from('{"type":"');
-
-/** Reads one message of the vendor; `undefined` if it isn't a JSON object with a `type`. */
-export const socketEventOf = (message: Buffer): SocketEvent | undefined => {
-  const type = typeOf(message);
-  if (type === undefined) return undefined;
-  return { type, record: [Buffer.from(`event: ${type}\ndata: `), inOneLine(message), recordEnd] };
-};
-
-const recordEnd = Buffer.from('\n\n');
-
-/** Vendors write `type` first, so that the message needn't be parsed. */
-const typeOf = (message: Buffer): string | undefined => {
-  const from = usualStart.length;
-  const to = message.indexOf(quote, from);
-  if (to > from && message.subarray(0, from).equals(usualStart)) {
-    const type = message.toString('latin1', from, to);
-    if (!type.includes('\\')) return type;
-  }
-  const event = parseJson(message.toString());
-  const type = isJsonObject(event) ? event.type : undefined;
-  // A line break would end the line of the record.
-  return typeof type === 'string' && !type.includes('\n') && !type.includes('\r') ? type : undefined;
-};
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-
-/** Line breaks in JSON stand between its tokens, where a space means the same. */
-const inOneLine = (message: Buffer): Buffer => {
-  if (!message.includes(lineFeed) && !message.includes(carriageReturn)) return message;
-  const line = Buffer.from(message);
-  line.forEach((byte, at) => {
-    if (byte === lineFeed || byte === carriageReturn) line[at] = space;
-  });
-  return line;
 };
