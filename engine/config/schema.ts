@@ -8,12 +8,45 @@ const text = (description: string, ...examples: readonly string[]) =>
  * `named`, on a map or list of free form: members with such a name. Whatever shows or logs a configuration goes by it.
  */
 export type SecretMark = 'text' | 'url' | 'named';
+/**
+ * The groups in which forms show the settings of the service, in this order, with what is said of them beside the descriptions of their
+ * fields. A group with one field that is an object shows its members.
+ */
+const settingGroups = {
+  Listening: 'Where the gateway listens.',
+  Key: 'Required from all clients, including the web interface, which asks for the new one after a change. $NAME takes it from the gateway’s environment, which keeps it out of config.json and its backups.',
+  Clients: '',
+  'Behind a balancer': 'How connections of a load balancer are treated.',
+  'Chat Completions': 'What Chat Completions clients may request.',
+  Logs: 'What is written to the log files.',
+  Limits: '',
+  Timeouts: '',
+  Retries: 'A response that has started is never retried.',
+  Refusals: 'What is learned when a provider refuses a field.',
+  Breakers: '',
+  'Key cooldowns': '',
+  History: '',
+  Telemetry: '',
+  Machines: '',
+};
+/** Annotations of a setting of the service, which presets can't have: its group, and its name in forms. */
+interface SettingMarks {
+  readonly group: keyof typeof settingGroups;
+  readonly title?: string;
+  /** A change takes effect after a restart. */
+  readonly restart?: true;
+}
+const setting = (group: SettingMarks['group'], more: Omit<SettingMarks, 'group'> = {}): SettingMarks => ({
+  group,
+  ...more,
+});
 const secret = <const M extends SecretMark>(mark: M): { readonly secret: M } => ({ secret: mark });
 const url = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, ...secret('url'), examples }));
-const texts = (description: string, ...examples: readonly (readonly string[])[]) =>
-  Type.Array(Type.String(), { description, examples });
-const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
+const texts = (description: string, example: readonly string[], marks: Partial<SettingMarks> = {}) =>
+  Type.Array(Type.String(), { description, ...marks, examples: [example] });
+const flag = (description: string, value: boolean, marks: Partial<SettingMarks> = {}) =>
+  Type.Boolean({ description, ...marks, default: value });
 const whole = (description: string, value: number, minimum = 1) =>
   Type.Integer({ description, default: value, minimum });
 
@@ -562,7 +595,11 @@ const LogLevelFile = Type.Union(
     Type.Literal('trace'),
     Type.Literal('fatal'),
   ],
-  { description: 'The minimum level of log records.', default: 'info' },
+  {
+    description: 'The minimum level of log records.',
+    ...setting('Logs', { title: 'Minimum level' }),
+    default: 'info',
+  },
 );
 
 const atLeastOne = (description: string, example: number) =>
@@ -632,11 +669,15 @@ export const ClientFile = Type.Object({
 });
 export type ClientFile = Static<typeof ClientFile>;
 
-const fleetDescription = 'What several machines share: breakers, limits and reasoning.';
 const StoreText = Type.String(secret('url'));
 const FleetKeyText = Type.String(secret('text'));
 const secretExample = '$JUNCTOR_FLEET_KEY';
 const storeExample = 'rediss://$STORE_USER:$STORE_PASSWORD@valkey.example:6379';
+const ofFleet = {
+  description: 'What several machines share: breakers, limits and reasoning.',
+  ...setting('Machines', { restart: true }),
+  examples: [{ store: storeExample, key: secretExample }],
+};
 
 /** `FLEET`: what several machines share. */
 export const FleetFile = Type.Object(
@@ -668,15 +709,16 @@ export const FleetFile = Type.Object(
       default: 'share',
     }),
   },
-  {
-    description: fleetDescription,
-    examples: [{ store: storeExample, key: secretExample }],
-  },
+  ofFleet,
 );
 export type FleetFile = Static<typeof FleetFile>;
 
-const telemetryDescription = 'Traces and metrics for an OpenTelemetry collector.';
 const collectorExample = 'https://collector.example:4318';
+const ofTelemetry = {
+  description: 'Traces and metrics for an OpenTelemetry collector.',
+  ...setting('Telemetry', { restart: true }),
+  examples: [{ endpoint: collectorExample }],
+};
 
 /** `TELEMETRY`: what is exported by OTLP. */
 export const TelemetryFile = Type.Object(
@@ -696,7 +738,7 @@ export const TelemetryFile = Type.Object(
       maximum: 1,
     }),
   },
-  { description: telemetryDescription, examples: [{ endpoint: collectorExample }] },
+  ofTelemetry,
 );
 export type TelemetryFile = Static<typeof TelemetryFile>;
 
@@ -715,15 +757,27 @@ export const maxWorkers = 64;
 
 /** The service settings with their defaults filled in. */
 export const ServiceSettings = Type.Object({
-  HOST: Type.String({ description: 'Listen address.', default: '127.0.0.1' }),
-  PORT: Type.Integer({ description: 'Listen port.', default: 3456, minimum: 0, maximum: 65535 }),
+  HOST: Type.String({
+    description: 'Listen address.',
+    ...setting('Listening', { title: 'Address', restart: true }),
+    default: '127.0.0.1',
+  }),
+  PORT: Type.Integer({
+    description: 'Listen port.',
+    ...setting('Listening', { title: 'Port', restart: true }),
+    default: 3456,
+    minimum: 0,
+    maximum: 65535,
+  }),
   WORKERS: Type.Union([Type.Integer({ minimum: 1, maximum: maxWorkers }), Type.Literal('auto')], {
     description: 'Number of processes that share the port; `auto`: one per processor core.',
+    ...setting('Listening', { title: 'Processes', restart: true }),
     default: 1,
   }),
   APIKEY: Type.Optional(
     Type.String({
       description: 'The key for all routes, which clients must send. Required if HOST is not a loopback address.',
+      ...setting('Key', { title: 'Key' }),
       ...secret('text'),
       examples: ['$JUNCTOR_KEY'],
     }),
@@ -731,6 +785,7 @@ export const ServiceSettings = Type.Object({
   CLIENTS: Type.Optional(
     Type.Array(ClientFile, {
       maxItems: 1_000,
+      ...setting('Clients'),
       description:
         'Clients with keys of their own, for the model routes only. With at least one, these routes always need a key.',
       examples: [[{ name: 'team-a', key: `sha256:${'0123456789abcdef'.repeat(4)}` }]],
@@ -738,37 +793,48 @@ export const ServiceSettings = Type.Object({
   ),
   FLEET: Type.Optional(FleetFile),
   TELEMETRY: Type.Optional(TelemetryFile),
-  LOG: flag('Whether to write logs.', true),
+  LOG: flag('Whether to write logs.', true, setting('Logs', { title: 'Write logs' })),
   LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
-    texts("Additional host names that a request's `Host` header may have.", ['gateway.example']),
+    texts(
+      "Additional host names that a request's `Host` header may have.",
+      ['gateway.example'],
+      setting('Listening', { title: 'Additional host names' }),
+    ),
   ),
   ALLOWED_ORIGINS: Type.Optional(
-    texts('Origins of web pages and apps that may call the model routes, with any scheme.', [
-      'https://app.example',
-      'app://notes',
-    ]),
+    texts(
+      'Origins of web pages and apps that may call the model routes, with any scheme.',
+      ['https://app.example', 'app://notes'],
+      setting('Listening', { title: 'Web pages and apps that may call the model routes' }),
+    ),
   ),
   PROXIES: Type.Optional(
-    texts('Addresses and networks of trusted proxies, whose `X-Forwarded-For` or PROXY protocol names the client.', [
-      '10.0.0.0/8',
-    ]),
+    texts(
+      'Addresses and networks of trusted proxies, whose `X-Forwarded-For` or PROXY protocol names the client.',
+      ['10.0.0.0/8'],
+      setting('Behind a balancer', { title: 'Trusted proxies' }),
+    ),
   ),
   KEEP_ALIVE: flag(
     'Whether client connections stay open after an answer; false behind a balancer that keeps idle ones for 8 seconds or more.',
     true,
+    setting('Behind a balancer', { title: 'Keep connections open after a response' }),
   ),
   CHAT_STRICT: flag(
     'Whether the chat route rejects `response_format: json_schema`, `functions` and `function_call`; false: they are converted as on the other routes.',
     true,
+    setting('Chat Completions', { title: 'Reject JSON Schemas and legacy functions' }),
   ),
   learn: flag(
     "Whether a provider's refusal of a field is answered by one more try without it, and remembered for its model.",
     true,
+    setting('Refusals', { title: 'Try again without a refused field' }),
   ),
   GRAMMAR: Type.Union([Type.Literal('off'), Type.Literal('watch')], {
     description:
       'Whether answers of providers are checked against the rules of their wire formats: counted and logged, never changed.',
+    ...setting('Logs', { title: 'Check responses against their wire formats' }),
     default: 'off',
   }),
   ...settingSections,
@@ -782,31 +848,52 @@ const ServiceSettingsFile = Type.Partial(
     FLEET: Type.Optional(
       Type.Object(
         { ...Type.Partial(FleetFile).properties, store: FleetFile.properties.store, key: FleetFile.properties.key },
-        { description: fleetDescription, examples: [{ store: storeExample, key: secretExample }] },
+        ofFleet,
       ),
     ),
-    TELEMETRY: Type.Optional(
-      Type.Partial(TelemetryFile, { description: telemetryDescription, examples: [{ endpoint: collectorExample }] }),
-    ),
-    LIMITS: Type.Partial(Limits, { description: 'Size limits of requests and answers, and concurrency limits.' }),
-    TIMEOUTS: Type.Partial(Timeouts, { description: 'How long each part of a request may take.' }),
-    RETRY: Type.Partial(RetryPolicy, { description: 'How failed calls are retried.' }),
-    BREAKER: Type.Partial(BreakerPolicy, { description: "When calls to a provider's model are suspended." }),
-    KEYS: Type.Partial(KeyPolicy, { description: "For how long a provider's key isn't used after a failure." }),
-    HISTORY: Type.Partial(HistoryPolicy, { description: 'What is kept of requests that have ended.' }),
+    TELEMETRY: Type.Optional(Type.Partial(TelemetryFile, ofTelemetry)),
+    LIMITS: Type.Partial(Limits, {
+      description: 'Size limits of requests and answers, and concurrency limits.',
+      ...setting('Limits'),
+    }),
+    TIMEOUTS: Type.Partial(Timeouts, {
+      description: 'How long each part of a request may take.',
+      ...setting('Timeouts'),
+    }),
+    RETRY: Type.Partial(RetryPolicy, {
+      description: 'How failed calls are retried.',
+      ...setting('Retries'),
+    }),
+    BREAKER: Type.Partial(BreakerPolicy, {
+      description: "When calls to a provider's model are suspended.",
+      ...setting('Breakers'),
+    }),
+    KEYS: Type.Partial(KeyPolicy, {
+      description: "For how long a provider's key isn't used after a failure.",
+      ...setting('Key cooldowns'),
+    }),
+    HISTORY: Type.Partial(HistoryPolicy, {
+      description: 'What is kept of requests that have ended.',
+      ...setting('History'),
+    }),
   }),
 );
 
 /** `config.json`, with environment references resolved. Unknown fields are allowed. */
-export const ConfigFile = Type.Object({
-  $schema: text('The JSON Schema of this file, for editors.', './config.schema.json'),
-  ...ServiceSettingsFile.properties,
-  Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
-  Pools: Type.Optional(Type.Array(PoolFile, { maxItems: 1_000, description: 'Several destinations under one name.' })),
-  Router: Type.Optional(RouterFile),
-  fallback: Type.Optional(FallbackFile),
-  transformers: Type.Optional(
-    Type.Array(TransformerEntryFile, { description: 'Outermost first on the way to the provider.' }),
-  ),
-});
+export const ConfigFile = Type.Object(
+  {
+    $schema: text('The JSON Schema of this file, for editors.', './config.schema.json'),
+    ...ServiceSettingsFile.properties,
+    Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
+    Pools: Type.Optional(
+      Type.Array(PoolFile, { maxItems: 1_000, description: 'Several destinations under one name.' }),
+    ),
+    Router: Type.Optional(RouterFile),
+    fallback: Type.Optional(FallbackFile),
+    transformers: Type.Optional(
+      Type.Array(TransformerEntryFile, { description: 'Outermost first on the way to the provider.' }),
+    ),
+  },
+  { groups: settingGroups },
+);
 export type ConfigFile = Static<typeof ConfigFile>;

@@ -800,7 +800,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/clients/check.tsx': [own(/\/$/)],
   'ui/src/pages/requests/request-filter.ts': [foreign(/^(\d{1,6})([mhd])$/, many('0'), 'a')],
-  'ui/src/shell/dialogs/commands.ts': [own(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/), own(/^[A-Z_]+$/)],
+  'ui/src/shell/dialogs/commands.ts': [own(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/)],
   'ui/src/config/fields/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
@@ -809,7 +809,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'ui/src/config/fields/schema-form.tsx': [own(/^\d{1,15}$/), own(/[A-Z]/g)],
   'ui/src/config/draft/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
-  'ui/src/config/fields/wanted-field.ts': [foreign(/^\w+/, many('a'))],
+  'ui/src/config/settings-of.ts': [foreign(/^\w+/, many('a'))],
   'ui/src/pages/clients/check-client.ts': [own(/[,;]/)],
   'ui/src/pages/clients/guides/shell.ts': [own(/^[\w@%+=:,./-]+$/)],
   'ui/src/pages/logs/log-filter.ts': [foreign(/[\\^$.*+?()[\]{}|]/g)],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
+import { ServiceSettings } from '../schema.ts';
 import { isLoopback } from '../sections/service-settings.ts';
 
 /** A configuration: its source and the validated result. */
@@ -41,16 +42,20 @@ export interface Refused {
   readonly warnings: readonly Finding[];
 }
 
+/** The settings that the schema marks, and where a configuration has them. */
+const afterRestart = Object.entries(ServiceSettings.properties).flatMap(([name, field]) =>
+  'restart' in field ? [[name, name.toLowerCase()] as const] : [],
+);
+
 /** The fields that differ and take effect only after a restart. */
-export const needsRestart = (started: Config, next: Config): readonly string[] => [
-  ...(started.host === next.host ? [] : ['HOST']),
-  ...(started.port === next.port ? [] : ['PORT']),
-  ...(started.workers === next.workers ? [] : ['WORKERS']),
-  ...(isDeepStrictEqual(started.fleet, next.fleet) ? [] : ['FLEET']),
-  ...(isDeepStrictEqual(started.telemetry, next.telemetry) ? [] : ['TELEMETRY']),
-  // See `effectiveApiKey`.
-  ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
-];
+export const needsRestart = (started: Config, next: Config): readonly string[] => {
+  const [before, after]: readonly Readonly<Record<string, unknown>>[] = [{ ...started }, { ...next }];
+  return [
+    ...afterRestart.flatMap(([name, member]) => (isDeepStrictEqual(before?.[member], after?.[member]) ? [] : [name])),
+    // See `effectiveApiKey`.
+    ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
+  ];
+};
 
 /**
  * The API key to require on a port opened at `host`. A configuration without a key is valid only for a loopback address; while

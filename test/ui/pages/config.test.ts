@@ -1,8 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { configSchema } from '../../../engine/config/json-schema.ts';
+import { ConfigFile, ServiceSettings } from '../../../engine/config/schema.ts';
 import { joins as engineJoins, factFields } from '../../../engine/config/sections/rule-schema.ts';
 import type { Transformer } from '../../../ui/src/api/config/config-file.ts';
-import type { Json, JsonObject } from '../../../ui/src/api/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../ui/src/api/json.ts';
 import { facts, joins } from '../../../ui/src/config/conditions.ts';
 import { entryFindings } from '../../../ui/src/config/draft/entry-findings.ts';
 import { mergeChanges } from '../../../ui/src/config/draft/merge-changes.ts';
@@ -14,7 +16,9 @@ import { schemaFaults } from '../../../ui/src/config/fields/schema-faults.ts';
 import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../../ui/src/config/reference.ts';
 import { renamePool, renameProvider } from '../../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../../ui/src/config/rules.ts';
+import { settingsOf } from '../../../ui/src/config/settings-of.ts';
 import { commandOf, keysOf } from '../../../ui/src/config/spelling.ts';
+import { settingParts } from '../../../ui/src/pages/settings/setting-parts.ts';
 
 const objects: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.constantFrom('a', 'b', 'valueOf'), fc.jsonValue({ maxDepth: 2 }))
@@ -180,12 +184,46 @@ test('members are set, and removed together with emptied parents', (t) => {
 
 test('a preset replaces fields, but merges the router by member', (t) => {
   const config = { PORT: 1, Providers: [], Router: { default: 'a,m', routes: { think: 'a,t', image: 'a,i' } } };
-  const manifest = { name: 'x', PORT: 2, Router: { routes: { think: 'b,t' } } };
-  t.deepEqual(mergePreset(config, manifest), {
+  const manifest = { name: 'x', PORT: 2, learn: false, Router: { routes: { think: 'b,t' } } };
+  t.deepEqual(mergePreset(config, manifest, settingsOf(configSchema())), {
     PORT: 1,
     Providers: [],
     Router: { default: 'a,m', routes: { think: 'b,t', image: 'a,i' } },
   });
+});
+
+test('the form has each setting of the service, in the group that the schema names', (t) => {
+  const groups = settingParts(configSchema(), { LOG: false, LIMITS: { ratio: 9 } });
+  t.like(
+    groups.find(({ title }) => title === 'Logs'),
+    { path: '', value: { LOG: false }, titles: { LOG: 'Write logs (LOG)' } },
+  );
+  t.like(
+    groups.find(({ title }) => title === 'Limits'),
+    { path: 'LIMITS', value: { ratio: 9 } },
+  );
+  const shown = groups.flatMap(({ path, titles }) => (path === '' ? Object.keys(titles) : [path]));
+  // Clients have a page of their own.
+  t.deepEqual([...shown, 'CLIENTS'].sort(), Object.keys(ServiceSettings.properties).sort());
+  t.deepEqual(Object.keys(settingsOf(configSchema())).sort(), Object.keys(ServiceSettings.properties).sort());
+  const others = Object.keys(ConfigFile.properties).filter((name) => !(name in ServiceSettings.properties));
+  t.deepEqual(others, ['$schema', 'Providers', 'Pools', 'Router', 'fallback', 'transformers']);
+});
+
+test('a new setting shows in the form by its declaration alone', (t) => {
+  const { properties, ...rest } = configSchema();
+  const field = (group: string): JsonObject => ({ type: 'boolean', group, title: 'New one', restart: true });
+  const schema = {
+    ...rest,
+    properties: { ...(isJsonObject(properties) ? properties : {}), newer: field('Logs'), apart: field('Apart') },
+  };
+  const groups = settingParts(schema, { newer: true });
+  const logs = groups.find(({ title }) => title === 'Logs');
+  t.is(logs?.titles.newer, 'New one (newer)');
+  t.is(logs?.value.newer, true);
+  t.true(JSON.stringify(logs?.schema).includes('after a restart'));
+  t.like(groups.at(-1), { title: 'Apart', titles: { apart: 'New one (apart)' } });
+  t.deepEqual(mergePreset({}, { newer: true }, settingsOf(schema)), {});
 });
 
 const options: JsonObject = {

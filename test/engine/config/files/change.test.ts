@@ -1,5 +1,6 @@
 import test from 'ava';
 import { effectiveApiKey, needsRestart } from '../../../../engine/config/files/change.ts';
+import { ServiceSettings } from '../../../../engine/config/schema.ts';
 import type { JsonObject } from '../../../../engine/model/json/json.ts';
 import { configOf } from './store-rig.ts';
 
@@ -14,6 +15,23 @@ const cases: readonly (readonly [title: string, started: JsonObject, next: JsonO
   ['no key on a port that is open until then', open, {}, ['HOST', 'APIKEY']],
   ['no key on a loopback port', { APIKEY: 'k' }, {}, []],
 ];
+
+test('each setting that the schema marks needs a restart', (t) => {
+  const changed: JsonObject = {
+    HOST: '::1',
+    PORT: 1,
+    WORKERS: 2,
+    FLEET: { store: 'rediss://store.example', key: '00'.repeat(32) },
+    TELEMETRY: { ratio: 0.5 },
+  };
+  const marked = Object.entries(ServiceSettings.properties).flatMap(([name, field]) =>
+    'restart' in field ? [name] : [],
+  );
+  t.deepEqual(marked.sort(), Object.keys(changed).sort());
+  for (const name of marked) {
+    t.deepEqual(needsRestart(configOf({}), configOf({ [name]: changed[name] })), [name]);
+  }
+});
 
 for (const [title, started, next, fields] of cases) {
   test(`needs a restart: ${title}`, (t) => {

@@ -4,31 +4,11 @@ import { isPlaceholder } from '../reference.ts';
 /** The descriptive fields of a manifest. */
 const about = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords'];
 
-/** Fields of the service, which presets can't set. */
-export const serviceFields: readonly string[] = [
-  ...[
-    'HOST',
-    'PORT',
-    'WORKERS',
-    'APIKEY',
-    'CLIENTS',
-    'FLEET',
-    'TELEMETRY',
-    'LOG',
-    'LOG_LEVEL',
-    'ALLOWED_HOSTS',
-    'ALLOWED_ORIGINS',
-    'PROXIES',
-    'KEEP_ALIVE',
-    'CHAT_STRICT',
-    'GRAMMAR',
-  ],
-  ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS', 'HISTORY'],
-];
-
-/** The configuration that a preset's requests use: its fields replace others, `Router` is merged by member. */
-export const mergePreset = (config: JsonObject, manifest: JsonObject): JsonObject => {
-  const own = Object.entries(manifest).filter(([name]) => !about.includes(name) && !serviceFields.includes(name));
+/**
+ * The configuration that a preset's requests use: its fields replace others, but for those of the service; `Router` is merged by member.
+ */
+export const mergePreset = (config: JsonObject, manifest: JsonObject, settings: JsonObject = {}): JsonObject => {
+  const own = Object.entries(manifest).filter(([name]) => !about.includes(name) && settings[name] === undefined);
   const merged: JsonObject = { ...config, ...Object.fromEntries(own) };
   const { Router: below } = config;
   const { Router: above } = merged;

@@ -1,25 +1,11 @@
 import { useEffect } from 'react';
 import { href, navigate, route } from '../../router/route.ts';
 import { createStore, useStore } from '../../state/store.ts';
+import { pageOf } from '../settings-of.ts';
 import { isWithin } from './field-path.ts';
 
 /** The field to focus. */
 const wanted = createStore<string | undefined>(undefined);
-
-const pageByField: Readonly<Record<string, string>> = {
-  Providers: '/providers',
-  Pools: '/routing',
-  Router: '/routing',
-  fallback: '/routing',
-  CLIENTS: '/clients',
-  transformers: '/routing',
-};
-
-/** The page on which a field is edited. */
-const pageOf = (path: string): string => {
-  const [first = ''] = path.match(/^\w+/) ?? [];
-  return pageByField[first] ?? '/settings';
-};
 
 /** Opens the page of a field and focuses it. */
 export const goToField = (path: string): void => {
@@ -29,12 +15,13 @@ export const goToField = (path: string): void => {
   if (route.get().path !== page) navigate(href(page));
 };
 
-/** Calls `show` with the field to be focused, if it is at or below one of these paths. */
-export const useWanted = (paths: readonly string[], show: (field: string) => void): void => {
+/** Calls `show` with the field to be focused, if it is at or below one of these paths, or on the page at this address. */
+export const useWanted = (paths: readonly string[] | string, show: (field: string) => void): void => {
   const field = useStore(wanted);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per request
   useEffect(() => {
-    if (field !== undefined && paths.some((path) => isWithin(field, path))) show(field);
+    if (field === undefined) return;
+    if (typeof paths === 'string' ? pageOf(field) === paths : paths.some((path) => isWithin(field, path))) show(field);
   }, [field]);
 };
 

@@ -5,7 +5,7 @@ import { Backups } from './backups.tsx';
 import { KeptHistory } from './kept-history.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { Service } from './service.tsx';
-import { SettingGroups, settingFields } from './setting-groups.tsx';
+import { SettingGroups } from './setting-groups.tsx';
 import { SettingsTabs, settingsTab, showSettings } from './settings-tabs.tsx';
 import { WholeFile, wholeFilePath } from './whole-file.tsx';
 import './settings.css';
@@ -30,7 +30,6 @@ export const Settings = ({ query }: PageProps) => {
 
 /** Shows the tab of the field to focus. Part of the page of its configuration. */
 const Wanted = () => {
-  useWanted(settingFields, () => showSettings('server'));
-  useWanted([wholeFilePath], () => showSettings('file'));
+  useWanted('/settings', (field) => showSettings(field === wholeFilePath ? 'file' : 'server'));
   return null;
 };

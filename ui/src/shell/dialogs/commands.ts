@@ -11,6 +11,7 @@ import { type ListedModel, listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { fieldTitles } from '../../config/fields/field-titles.ts';
 import { goToField } from '../../config/fields/wanted-field.ts';
+import { pageOf, settingsOf } from '../../config/settings-of.ts';
 import { counted } from '../../format/count.ts';
 import { timeOfDay } from '../../format/time.ts';
 import { pages } from '../../pages.ts';
@@ -100,9 +101,9 @@ interface Setting {
   readonly about: string;
 }
 
-const settingsIn = ({ properties }: JsonObject): readonly Setting[] =>
-  Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, schema]) => {
-    if (!/^[A-Z_]+$/.test(name) || name === 'CLIENTS' || !isJsonObject(schema)) return [];
+const settingsIn = (whole: JsonObject): readonly Setting[] =>
+  Object.entries(settingsOf(whole)).flatMap(([name, schema]) => {
+    if (pageOf(name) !== '/settings') return [];
     if (!isJsonObject(schema.properties)) return [{ path: name, title: name, about: aboutOf(schema) }];
     const titles = fieldTitles(schema);
     return Object.entries(schema.properties).map(([member, one]) => ({

@@ -12,6 +12,7 @@ import { hideTyped, printHidden } from '../../../config/fields/hide-typed.ts';
 import { parseText } from '../../../config/fields/parse-text.ts';
 import { useFocusWanted } from '../../../config/fields/wanted-field.ts';
 import { Problems } from '../../../config/problems.tsx';
+import { useSettings } from '../../../config/use-settings.ts';
 import { counted } from '../../../format/count.ts';
 import { Button, IconButton } from '../../../parts/controls/button.tsx';
 import { DiffView } from '../../../parts/diff/diff-view.tsx';
@@ -60,7 +61,8 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
   const draft = useDraft(`preset.${name}`, `the preset ${name}`, presetPages, savedText, withoutTyped);
   const isNew = data !== undefined && data.manifest === undefined;
   const text = isNew && !draft.dirty ? JSON.stringify(beginning(config), null, 2) : (draft.value ?? '');
-  const { manifest, faults, warnings } = useManifest(text, config);
+  const settings = useSettings();
+  const { manifest, faults, warnings } = useManifest(text, config, settings);
   useFocusWanted();
   const form = useMemo<Form | undefined>(
     () =>
@@ -204,7 +206,7 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
                 <DiffView
                   label="Compared with config.json"
                   before={hideTyped(config)}
-                  after={hideTyped(mergePreset(config, manifest))}
+                  after={hideTyped(mergePreset(config, manifest, settings))}
                 />
               </>
             )}

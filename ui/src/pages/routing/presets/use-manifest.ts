@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
 import { isAbort, wordError } from '../../../api/api-error.ts';
 import { type ConfigFile, checkConfig, type Finding } from '../../../api/config/config.ts';
-import { isJsonObject } from '../../../api/json.ts';
-import { mergePreset, serviceFields, withoutPlaceholders } from '../../../config/draft/merge-preset.ts';
+import { isJsonObject, type JsonObject } from '../../../api/json.ts';
+import { mergePreset, withoutPlaceholders } from '../../../config/draft/merge-preset.ts';
 import { parseText } from '../../../config/fields/parse-text.ts';
 
 /** A manifest as typed, with its findings. */
@@ -17,7 +17,7 @@ const pauseMs = 300;
 const nothing = { faults: [], warnings: [] };
 
 /** Parses a manifest, and has the gateway check the merged configuration. */
-export const useManifest = (text: string, config: ConfigFile | undefined): TypedManifest => {
+export const useManifest = (text: string, config: ConfigFile | undefined, settings: JsonObject): TypedManifest => {
   const read = useMemo(() => readManifest(text), [text]);
   const [told, setTold] = useState<Omit<TypedManifest, 'manifest'>>(nothing);
   const { manifest } = read;
@@ -29,7 +29,7 @@ export const useManifest = (text: string, config: ConfigFile | undefined): Typed
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
       // The merged value may have a wrong shape: the check reports it.
-      checkConfig(mergePreset(config, withoutPlaceholders(manifest)) as ConfigFile, leaving.signal).then(
+      checkConfig(mergePreset(config, withoutPlaceholders(manifest), settings) as ConfigFile, leaving.signal).then(
         ({ faults, warnings }) => setTold({ faults, warnings: warnings.filter(({ path }) => isOwn(path, manifest)) }),
         (error: unknown) => {
           if (!isAbort(error)) setTold({ faults: [], warnings: [{ path: '', message: wordError(error) }] });
@@ -40,8 +40,8 @@ export const useManifest = (text: string, config: ConfigFile | undefined): Typed
       window.clearTimeout(timer);
       leaving.abort();
     };
-  }, [manifest, config]);
-  const idle = serviceFields
+  }, [manifest, config, settings]);
+  const idle = Object.keys(settings)
     .filter((name) => manifest?.[name] !== undefined)
     .map((path) => ({ path, message: 'has no effect in a preset' }));
   return { manifest, faults: [...read.faults, ...told.faults], warnings: [...idle, ...told.warnings] };
