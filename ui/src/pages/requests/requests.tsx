@@ -10,7 +10,7 @@ import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Split } from '../../parts/layout/split.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { useReading } from '../../parts/table/use-reading.ts';
-import { changeQuery, href, navigate } from '../../router/route.ts';
+import { changeQuery, href, navigate, parseHash } from '../../router/route.ts';
 import { rememberScroll, restoreScroll } from '../../router/scroll.ts';
 import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
 import { Guide } from '../../shell/guide.tsx';
@@ -154,7 +154,7 @@ const List = ({
     [running, ended, older],
   );
   const shown = useMemo(() => rows.flatMap(endedOf), [rows]);
-  useNeighbours(id, shown);
+  useNeighbours(shown);
   const fresh = held && live ? live.findIndex(({ n }) => n === held.live[0]?.n) : 0;
   const waiting = fresh < 0 ? (live?.length ?? 0) : fresh;
   return (
@@ -199,13 +199,15 @@ interface Still {
 const endedOf = (row: RequestRow): readonly ListedRequest[] => (row.type === 'ended' ? [row.request] : []);
 
 /** `j` and `k` go through the list, as it is shown. */
-const useNeighbours = (id: string | undefined, shown: readonly ListedRequest[]): void => {
-  const at = shown.findIndex((one) => one.id === id);
-  const go = (request: ListedRequest | undefined): void => {
-    if (request) navigate(requestAddress(request));
+const useNeighbours = (shown: readonly ListedRequest[]): void => {
+  const go = (step: number): void => {
+    // The page follows the address later: the next key may come before it does.
+    const [, id] = parseHash(window.location.hash).segments;
+    const next = shown[shown.findIndex((one) => one.id === id) + step];
+    if (next) navigate(requestAddress(next));
   };
-  useShortcut('j', 'Next request in the list', () => go(shown[at + 1]));
-  useShortcut('k', 'Previous request in the list', () => go(shown[at - 1]));
+  useShortcut('j', 'Next request in the list', () => go(1));
+  useShortcut('k', 'Previous request in the list', () => go(-1));
 };
 
 /** The end of the list: what is older is read when it comes into sight. */
