@@ -14,6 +14,7 @@ import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
 import type { Lesson } from './model/upstream-error/lesson.ts';
 import type { RecordCutter } from './model/wire/sse.ts';
+import type { SseRecord } from './model/wire/sse-record.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
@@ -195,7 +196,7 @@ export interface ReplyProgress {
   /** The first and the last chunk of a passed-through stream that hold records, for protocols that number them, and the last with a number. */
   passed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined;
   /** Writes the client's stream while one is being converted: also what shows progress during a silence, and the end of an interrupted one. */
-  writing: Running<ModelEvent, string> | undefined;
+  writing: Running<ModelEvent, SseRecord> | undefined;
   /** The fault that ended the answer after it had begun. */
   broken: Fault | undefined;
   /** The last call's id, as its upstream named it. */

@@ -146,7 +146,7 @@ const plainAttempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => 
       watchSignatures(gateway.signatures), // marks who issued each payload; keeps what clients lose
       events, // each stage, in reverse list order; of a summary, its block
       endOnFault(), // ends at an `error` event; throws it before the first byte
-      encodeEvents(), // events → SSE text, or one whole reply
+      encodeEvents(), // events → records, or one whole reply
       sendReply(),
     );
   const reply = writeReply(({ passThrough, plan, summarizes }) =>

@@ -4,7 +4,7 @@ import type { ReplyContext } from '../model/context.ts';
 import type { ModelEvent } from '../model/event.ts';
 import { Losses } from '../model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../model/protocol.ts';
-import { readSseRecords } from '../model/wire/sse.ts';
+import { readSseRecords, sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { formatEntries } from './targets/junctor.ts';
@@ -124,10 +124,10 @@ const convert = ({ upstream, chunks }: Stream, client: ClientProtocol): void => 
     reading.step(chunk, records);
     const events: ModelEvent[] = [];
     for (const record of records) decoding.step(record, events);
-    const texts: string[] = [];
-    for (const event of events) encoding.step(event, texts);
+    const encoded: SseRecord[] = [];
+    for (const event of events) encoding.step(event, encoded);
     // As the socket does, which wants the bytes.
-    written += Buffer.byteLength(texts.join(''));
+    written += Buffer.byteLength(sseText(encoded));
   }
   if (written === 0) throw new Error('Nothing was written.');
 };

@@ -2,6 +2,8 @@ import type { Observable } from 'rxjs';
 import type { Fault } from '../model/fault.ts';
 import type { Headers, WireFault } from '../model/protocol.ts';
 import type { SocketProtocol } from '../model/wire/socket-protocol.ts';
+import { sseText } from '../model/wire/sse.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 
@@ -99,7 +101,32 @@ export interface ReplyHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface ReplyData {
-  readonly type: 'data';
-  readonly data: string | Uint8Array;
-}
+/** A part of a stream's content. */
+type ReplyData =
+  | {
+      readonly type: 'data';
+      /** As it is sent over HTTP; text is a comment or the like, which has no meaning elsewhere. */
+      readonly data: string | Uint8Array;
+      readonly records?: undefined;
+    }
+  | {
+      readonly type: 'data';
+      /** What the connection frames. */
+      readonly records: readonly SseRecord[];
+      /** The data before end in the middle of a record. */
+      readonly afterPart?: boolean;
+    };
+
+/** What a part of a stream is over HTTP. */
+export const dataOf = (part: ReplyData): string | Uint8Array => {
+  if (!part.records) return part.data;
+  return part.afterPart ? `\n\n${sseText(part.records)}` : sseText(part.records);
+};
+
+/** The length of that, nearly. */
+export const dataLength = (part: ReplyData): number => {
+  if (!part.records) return part.data.length;
+  let length = 0;
+  for (const { data } of part.records) length += data.length;
+  return length;
+};

@@ -2,7 +2,7 @@ import type { Observable, Observer, Subscription } from 'rxjs';
 import { clientGone } from '../model/status.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import { corsHeaders } from './access/cors.ts';
-import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
+import { dataOf, type ReplyHead, type ReplyPart, type WholeReply } from './endpoint.ts';
 import { safeHeaders } from './headers.ts';
 import type { HttpLimits } from './settings.ts';
 import type { HttpStream, StreamWriter } from './stream.ts';
@@ -83,11 +83,13 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
     if (part.type === 'whole') this.#whole(part);
     else if (part.type === 'head') this.#takeHead(part);
     else if (!this.#head) this.error(new TypeError('An answer began without a head.'));
-    else if (part.data.length > 0) {
+    else {
+      const data = part.records ? dataOf(part) : part.data;
+      if (data.length === 0) return;
       // One read of the upstream's socket can yield many parts; batching them saves system calls.
-      if (this.#due) this.#due.push(part.data);
+      if (this.#due) this.#due.push(data);
       else {
-        this.#due = [part.data];
+        this.#due = [data];
         process.nextTick(ReplyWriter.#writeDue, this);
       }
     }

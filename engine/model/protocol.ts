@@ -65,18 +65,18 @@ export interface ClientProtocol {
   };
   /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
-  /** Encodes events as SSE text. An `error` event becomes the protocol's error and is the last output. */
-  readonly encodeStream: Machine<ModelEvent, string>;
+  /** Encodes events as records, whose data are one line each. An `error` event becomes the protocol's error and is the last output. */
+  readonly encodeStream: Machine<ModelEvent, SseRecord>;
   /** Encodes a whole answer as a reply body. */
   readonly encodeReply: (reply: Reply, context: ReplyContext) => JsonObject;
   readonly encodeFault: (fault: Fault, requestId: string) => WireFault;
   /** The headers that show a client its limits. */
   readonly limitHeaders: (rates: readonly RateLimit[]) => Headers;
   /**
-   * The protocol's terminal error as SSE text, for a passed-through stream that broke off. Starts with an empty line, since
-   * the last record may be incomplete. `passed`: the records that have reached the client, if any.
+   * The protocol's terminal error, for a passed-through stream that broke off. `passed`: the records that have reached the client, if
+   * any.
    */
-  readonly encodeBreak: (fault: Fault, requestId: string, passed?: PassedRecords) => string;
+  readonly encodeBreak: (fault: Fault, requestId: string, passed?: PassedRecords) => readonly SseRecord[];
   /** The rules of what its clients must get. */
   readonly grammar: Grammar;
   /** SSE text that keeps a silent connection open. */
@@ -85,7 +85,7 @@ export interface ClientProtocol {
    * The event that reports progress of a passed-through answer during a long silence; `undefined` if it can't be created.
    * Absent: the protocol has none.
    */
-  readonly encodeProgress?: (passed: PassedRecords) => string | undefined;
+  readonly encodeProgress?: (passed: PassedRecords) => SseRecord | undefined;
   /** What each record with a number holds, in streams whose records are numbered. Absent: they aren't. */
   readonly numberMarker?: string;
   /** How a stream of this protocol ends. */
@@ -136,12 +136,12 @@ export interface StreamEnds {
    */
   readonly isFailure: (record: SseRecord) => boolean;
   /**
-   * The record with the finish of an answer that ends without one, as SSE text; `first`: the answer's first record. Absent: the terminal
+   * The record with the finish of an answer that ends without one; `first`: the answer's first record. Absent: the terminal
    * record has it.
    */
-  readonly encodeFinish?: (finish: FinishReason, first: SseRecord | undefined) => string;
+  readonly encodeFinish?: (finish: FinishReason, first: SseRecord | undefined) => SseRecord;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
-  readonly terminal?: string;
+  readonly terminal?: SseRecord;
 }
 
 /**

@@ -15,6 +15,7 @@ import type { ModelRequest, Tool } from '../model/request.ts';
 import type { Call, Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
+import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
 import type { PassThrough } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -229,7 +230,7 @@ export const callUpstream = <T>(
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
-    const socket = socketFor(ready, config);
+    const socket = ready.plan.socket && socketFor(ready, ready.plan.socket, config);
     observer.called();
     ready.progress.upstreamId = undefined;
     return upstreams.call({ url, headers, body, backpressure, timeouts, socket }).pipe(
@@ -241,11 +242,10 @@ export const callUpstream = <T>(
   };
 };
 
-/** Present if the call may go over a WebSocket. */
-const socketFor = (ready: Ready, { limits }: Config): CallSocket | undefined => {
-  const { plan, request } = ready;
-  if (!request.stream || request.compaction || !plan.socket) return undefined;
-  return { protocol: plan.socket, conversation: conversationOf(ready), incomplete: boundMessage(ready, limits) };
+/** Present if this request may go over a WebSocket. */
+const socketFor = (ready: Ready, protocol: UpstreamSocket, { limits }: Config): CallSocket | undefined => {
+  if (!ready.request.stream || ready.request.compaction) return undefined;
+  return { protocol, conversation: conversationOf(ready), incomplete: boundMessage(ready, limits) };
 };
 
 const conversationOf = ({ request, client, incoming }: Ready): string => {

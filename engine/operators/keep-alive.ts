@@ -1,6 +1,7 @@
 import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import { passedRecords } from './pass-records.ts';
 import type { Handlers, StageControl, StreamStage } from './rx/stages.ts';
 import { streamHeaders } from './write-reply.ts';
@@ -67,16 +68,17 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
     if (!progress.opened) this.#control.emit({ type: 'head', status: 200, headers: streamHeaders });
     progress.opened = true;
     this.#sent += 1;
-    const event = this.#sent % keepAlivesPerEvent === 0 ? this.#progress() : '';
-    this.#control.emit({ type: 'data', data: event || client.keepAlive });
+    const records = this.#sent % keepAlivesPerEvent === 0 ? this.#progress() : [];
+    this.#control.emit(records.length > 0 ? { type: 'data', records } : { type: 'data', data: client.keepAlive });
   }
 
-  #progress(): string {
+  #progress(): readonly SseRecord[] {
     const { client, progress } = this.#exchange;
-    if (!progress.begun) return '';
+    const records: SseRecord[] = [];
+    if (!progress.begun) return records;
     const passed = passedRecords(progress);
-    const texts: string[] = [];
-    if (!passed) progress.writing?.progress?.(texts);
-    return passed ? (client.encodeProgress?.(passed) ?? '') : texts.join('');
+    if (!passed) progress.writing?.progress?.(records);
+    const record = passed && client.encodeProgress?.(passed);
+    return record ? [record] : records;
   }
 }

@@ -8,7 +8,7 @@ import { Losses } from '../model/loss.ts';
 import { chain, runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, StreamEnd, StreamEnds, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { outsideFraming, type RecordCutter, readSseRecords, recordEnds } from '../model/wire/sse.ts';
+import { outsideFraming, type RecordCutter, readSseRecords, recordEnds, sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
@@ -239,7 +239,7 @@ export class RecordForwarder {
     }
     this.#context.losses.approximate('reply.finish_reason', 'the upstream sent none');
     const finish = stop?.type === 'message-stop' ? stop.finish : 'end';
-    return Buffer.from(this.#ends.encodeFinish(finish, this.#first));
+    return Buffer.from(sseText([this.#ends.encodeFinish(finish, this.#first)]));
   }
 
   /** Why the answer isn't complete; `error`: how its connection ended. */
@@ -281,9 +281,10 @@ export class RecordForwarder {
     const isComplete =
       whole?.meaning === 'end' || (error === undefined && (whole?.meaning === 'finish' || this.state === 'finished'));
     if (!isComplete) throw this.#faultAtEnd(error);
-    const terminal = whole?.meaning === 'end' ? '' : (this.#ends.terminal ?? '');
-    if (!whole) return terminal === '' ? undefined : Buffer.from(terminal);
-    return Buffer.concat([finish ?? noBytes, held, emptyLine, Buffer.from(terminal)]);
+    const terminal = whole?.meaning !== 'end' && this.#ends.terminal;
+    const added = terminal ? Buffer.from(sseText([terminal])) : noBytes;
+    if (!whole) return added.length > 0 ? added : undefined;
+    return Buffer.concat([finish ?? noBytes, held, emptyLine, added]);
   }
 }
 

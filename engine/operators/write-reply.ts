@@ -9,7 +9,7 @@ import {
   type Routed,
   releaseBody,
 } from '../exchange.ts';
-import type { ReplyPart } from '../http/endpoint.ts';
+import { dataLength, type ReplyPart } from '../http/endpoint.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { type JsonObject, withinStack, writeJson } from '../model/json/json.ts';
@@ -21,6 +21,8 @@ import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { clientGone } from '../model/status.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
+import { sseText } from '../model/wire/sse.ts';
+import type { SseRecord } from '../model/wire/sse-record.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nanoPerUsd } from '../routing/catalogue/catalogue.ts';
 import { nextStep } from '../runtime/loop-watch.ts';
@@ -42,22 +44,18 @@ const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, Re
   return {
     next(batch) {
       nextStep('encode-stream');
-      const texts: string[] = [];
-      for (const event of batch) writing.step(event, texts);
-      return toData(texts);
+      const records: SseRecord[] = [];
+      for (const event of batch) writing.step(event, records);
+      return records.length > 0 ? { type: 'data', records } : undefined;
     },
     end() {
       nextStep('encode-stream');
-      const texts: string[] = [];
-      writing.end(texts);
-      return toData(texts);
+      const records: SseRecord[] = [];
+      writing.end(records);
+      return records.length > 0 ? { type: 'data', records } : undefined;
     },
   };
 };
-
-/** One write per batch. */
-const toData = (texts: readonly string[]): ReplyPart | undefined =>
-  texts.length > 0 ? { type: 'data', data: texts.join('') } : undefined;
 
 const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
   const events: ModelEvent[] = [];
@@ -109,8 +107,11 @@ export const sendReply =
       first: progress.streaming && !late ? streamHead(answered) : undefined,
       next(part) {
         if (late && progress.streaming && !progress.begun) control.emit(streamHead(answered));
-        if (part.type !== 'head') held.keep(part.type === 'data' ? part.data.length : part.body.length);
-        if (part.type === 'data') progress.opened = true;
+        if (part.type === 'whole') held.keep(part.body.length);
+        else if (part.type === 'data') {
+          held.keep(part.records ? dataLength(part) : part.data.length);
+          progress.opened = true;
+        }
         if (!progress.begun) releaseBody(answered);
         progress.begun = true;
         return part;
@@ -346,7 +347,9 @@ export const renderFaults =
     const failed = (error: unknown): ReplyPart => {
       const fault = showReferencesInFault(referred, faultOf(error));
       exchange.observer.failed(fault, error);
-      if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
+      if (exchange.progress.opened) {
+        return { type: 'data', records: lastRecords(exchange, fault), afterPart: !exchange.progress.betweenRecords };
+      }
       return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
     };
     exchange.incoming.onInterrupted?.((fault) => {
@@ -384,16 +387,16 @@ const wholeStream = (exchange: Exchange, fault: Fault): ReplyPart => ({
     ...attemptsHeaders(exchange.progress),
     ...idHeader(exchange.progress),
   },
-  body: lastRecord(exchange, fault),
+  body: sseText(lastRecords(exchange, fault)),
 });
 
 /** If the answer hasn't begun, its opening events come first. The end of a converted stream with numbers is written by what has numbered its records. */
-const lastRecord = ({ client, id, progress }: Exchange, fault: Fault): string => {
+const lastRecords = ({ client, id, progress }: Exchange, fault: Fault): readonly SseRecord[] => {
   const { begun, context, writing } = progress;
-  const texts: string[] = [];
-  if (!begun && context) return runWhole(client.encodeStream, context, [{ type: 'error', fault }]).join('');
-  if (client.numberMarker !== undefined) writing?.step({ type: 'error', fault }, texts);
-  return texts.join('') || client.encodeBreak(fault, id, passedRecords(progress));
+  if (!begun && context) return runWhole(client.encodeStream, context, [{ type: 'error', fault }]);
+  const records: SseRecord[] = [];
+  if (client.numberMarker !== undefined) writing?.step({ type: 'error', fault }, records);
+  return records.length > 0 ? records : client.encodeBreak(fault, id, passedRecords(progress));
 };
 
 /** Adds the provider and the model to a fault. They come last, since clients match the start of messages. */

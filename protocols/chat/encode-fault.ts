@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { WireFault } from '../../engine/model/protocol.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 
 /** A fault's representation in this format. */
 interface Wording {
@@ -59,10 +60,10 @@ export const encodeFault = (fault: Fault): WireFault => {
 };
 
 /** Fault → the error record that ends a stream. `[DONE]` never follows it. */
-export const faultRecord = (fault: Fault): string => `data: ${JSON.stringify(faultBody(fault))}\n\n`;
+export const faultRecord = (fault: Fault): SseRecord => ({ event: '', data: JSON.stringify(faultBody(fault)) });
 
 /** As `faultRecord`, for a passed-through stream, which may be cut anywhere. */
-export const encodeBreak = (fault: Fault): string => `\n\n${faultRecord(fault)}`;
+export const encodeBreak = (fault: Fault): readonly SseRecord[] => [faultRecord(fault)];
 
 const faultBody = (fault: Fault): JsonObject => {
   const { type, code }: Wording = wire[fault.kind];

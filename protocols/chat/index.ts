@@ -19,7 +19,7 @@ import { encodeRequest } from './encode-request/encode-request.ts';
 import { fieldNames } from './field-names.ts';
 import { chatClientGrammar, chatServerGrammar } from './grammar.ts';
 import { hasRefused } from './refused.ts';
-import { finishRecord, mayFailNatively } from './reply-end.ts';
+import { finishRecord, mayFailNatively, terminal } from './reply-end.ts';
 
 export {
   type ChatDialect,
@@ -50,7 +50,7 @@ export const chatClient: ClientProtocol = {
     marker: /\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{)/,
     read: readEnd,
     isFailure,
-    terminal: 'data: [DONE]\n\n',
+    terminal,
     encodeFinish: finishRecord,
   },
   isUsageRecord,

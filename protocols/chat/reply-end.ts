@@ -80,13 +80,16 @@ export const encodeFinish = (finish: FinishReason, refused: boolean, legacy: boo
   }
 };
 
-/** The chunk that ends an answer whose upstream sends no finish reason, as SSE text. It continues the answer that `first` begins. */
-export const finishRecord = (finish: FinishReason, first: SseRecord | undefined): string => {
+/** The chunk that ends an answer whose upstream sends no finish reason. It continues the answer that `first` begins. */
+export const finishRecord = (finish: FinishReason, first: SseRecord | undefined): SseRecord => {
   const chunk = first && parseJson(first.data);
   const { choices: _, usage: __, ...head } = isJsonObject(chunk) ? chunk : {};
   const choices = [{ index: 0, delta: {}, finish_reason: encodeFinish(finish, false, false) }];
-  return `data: ${writeJson({ ...head, object: 'chat.completion.chunk', choices })}\n\n`;
+  return { event: '', data: writeJson({ ...head, object: 'chat.completion.chunk', choices }) };
 };
+
+/** The last record of a stream. */
+export const terminal: SseRecord = { event: '', data: '[DONE]' };
 
 /** Whether this format has no value for the finish, so that clients see a normal end. */
 export const finishIsLost = (finish: FinishReason): boolean => finish === 'pause' || finish === 'compaction';

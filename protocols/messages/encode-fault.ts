@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { WireFault } from '../../engine/model/protocol.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 
 /** The representation of each fault. Source: Anthropic API reference, "Errors". */
 const wire = {
@@ -55,8 +56,10 @@ export const encodeFault = (fault: Fault, requestId: string): WireFault => ({
 });
 
 /** The `error` event, which ends a stream. */
-export const errorEvent = (fault: Fault, requestId?: string): string =>
-  `event: error\ndata: ${JSON.stringify({ type: 'error', error: encodeError(fault), request_id: requestId })}\n\n`;
+export const errorEvent = (fault: Fault, requestId?: string): SseRecord => ({
+  event: 'error',
+  data: JSON.stringify({ type: 'error', error: encodeError(fault), request_id: requestId }),
+});
 
 const keepsStatus = (fault: Fault): fault is Fault & { readonly status: number } =>
   fault.kind.startsWith('upstream-') &&

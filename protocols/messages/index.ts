@@ -86,7 +86,7 @@ export const messagesClient: ClientProtocol = {
   encodeReply,
   encodeFault,
   limitHeaders,
-  encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
+  encodeBreak: (fault, requestId) => [errorEvent(fault, requestId)],
   grammar: messagesClientGrammar,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {

@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { PassedRecords, WireFault } from '../../engine/model/protocol.ts';
+import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 
 interface Wording {
   readonly status: number;
@@ -84,10 +85,10 @@ export const failure = (fault: Fault): { readonly code: string; readonly message
 };
 
 /**
- * The `error` event and `response.failed` that end a broken-off pass-through stream, as SSE text. Both keep the
+ * The `error` event and `response.failed` that end a broken-off pass-through stream. Both keep the
  * reply's id, model and numbering, which clients require to be constant; items aren't repeated.
  */
-export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: PassedRecords): string => {
+export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: PassedRecords): readonly SseRecord[] => {
   const number = passedThrough ? lastNumber(passedThrough) + 1 : 0;
   const response = {
     ...(responseIn(passedThrough) ?? unknownResponse(requestId)),
@@ -95,9 +96,8 @@ export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: Pas
     error: failure(fault),
   };
   // The vendor's own error may stand there already.
-  if (passedThrough && lastType(passedThrough) === 'error')
-    return `\n\n${record('response.failed', number, { response })}`;
-  return `\n\n${record('error', number, { error: wireError(fault) })}${record('response.failed', number + 1, { response })}`;
+  if (passedThrough && lastType(passedThrough) === 'error') return [record('response.failed', number, { response })];
+  return [record('error', number, { error: wireError(fault) }), record('response.failed', number + 1, { response })];
 };
 
 /** The type of the last event. */
@@ -111,13 +111,15 @@ const lastType = ({ last }: PassedRecords): unknown => {
  * Repeats `response.in_progress` as a keep-alive of a passed-through stream. It repeats the last sequence number, so
  * that the upstream's later numbers stay unchanged.
  */
-export const encodeProgress = (passedThrough: PassedRecords): string | undefined => {
+export const encodeProgress = (passedThrough: PassedRecords): SseRecord | undefined => {
   const response = responseIn(passedThrough);
   return response && record('response.in_progress', Math.max(0, lastNumber(passedThrough)), { response });
 };
 
-const record = (type: string, number: number, more: object): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...more })}\n\n`;
+const record = (type: string, number: number, more: object): SseRecord => ({
+  event: type,
+  data: JSON.stringify({ type, sequence_number: number, ...more }),
+});
 
 /** The response object of the first event. */
 const responseIn = (passedThrough: PassedRecords | undefined): JsonObject | undefined => {

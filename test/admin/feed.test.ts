@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { chooseServer } from '../../engine/http/choose-server.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
+import { dataOf } from '../../engine/http/endpoint.ts';
 import { Backpressure } from '../../engine/runtime/backpressure.ts';
 import { MemoryBudget } from '../../engine/runtime/memory-budget.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -125,7 +126,7 @@ test('a client that does not read gets the state of when it reads again, not all
   const slow = new Backpressure();
   const events: string[] = [];
   const reading = route?.endpoint.handle(requestOf('topics=requests', slow), {}).subscribe((part) => {
-    if (part.type === 'data') events.push(part.data.toString());
+    if (part.type === 'data') events.push(dataOf(part).toString());
   });
   t.teardown(() => reading?.unsubscribe());
   await until(() => events.length > 0);

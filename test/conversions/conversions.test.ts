@@ -8,6 +8,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protoc
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { type ClientWire, clientWires } from '../../engine/model/wire/client-wires.ts';
+import { sseText } from '../../engine/model/wire/sse.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { messagesClient, messagesUpstream } from '../../protocols/messages/index.ts';
@@ -170,7 +171,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
         const request = { ...plainRequest, streamUsage: true };
         const context = replyContext({ request, clientBody: { stream_options: { include_usage: true } } });
         const events = decodeRecording(recording, upstream, context);
-        const streamed = client.readStream(runWhole(client.protocol.encodeStream, context, events).join(''));
+        const streamed = client.readStream(sseText(runWhole(client.protocol.encodeStream, context, events)));
         const reply = foldReply(events);
         if (isFault(reply)) {
           t.is(streamed.error, reply.message);
@@ -215,7 +216,7 @@ for (const [word, told] of tiers) {
         { type: 'message-start', id: 'i', model: 'm' },
         { type: 'message-stop', finish: 'end', usage: { output: 1, serviceTier: word } },
       ];
-      t.is(tierIn(runWhole(protocol.encodeStream, context, events).join('')), told[name]);
+      t.is(tierIn(sseText(runWhole(protocol.encodeStream, context, events))), told[name]);
       const reply = foldReply(events);
       if (isFault(reply)) return t.fail(reply.message);
       t.is(tierIn(JSON.stringify(protocol.encodeReply(reply, context))), told[name]);
@@ -278,7 +279,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
             const reply = foldReply(events);
             if (isFault(reply)) throw new Error(reply.message);
             t.true(holds(writeJson(protocol.encodeReply(reply, context)), args), 'in a whole reply');
-            t.true(holds(runWhole(protocol.encodeStream, context, events).join(''), args), 'in a stream');
+            t.true(holds(sseText(runWhole(protocol.encodeStream, context, events)), args), 'in a stream');
           }
         }),
         { numRuns: 30 },

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { withinStack } from '../../engine/model/json/json.ts';
 import { Losses } from '../../engine/model/loss.ts';
-import { chain, type Machine, runWhole } from '../../engine/model/machine.ts';
+import { chain, runWhole } from '../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import { readSseRecords } from '../../engine/model/wire/sse.ts';
 import { normalizeEvents } from '../../engine/operators/read-events.ts';
@@ -59,8 +59,7 @@ const answer = (wire: keyof typeof upstreams, from: Sent): readonly ModelEvent[]
   for (const { events } of stages) if (events) runWhole(events, context, mended);
   const reply = foldReply(mended);
   for (const { protocol } of clientProtocols) {
-    const encode: Machine<ModelEvent, string> = protocol.encodeStream;
-    runWhole(encode, context, mended);
+    runWhole(protocol.encodeStream, context, mended);
     if (!isFault(reply)) protocol.encodeReply(reply, context);
   }
   return mended;

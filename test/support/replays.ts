@@ -1,6 +1,7 @@
 import { lastValueFrom, toArray } from 'rxjs';
 import { type CaptureFile, readCaptureFile } from '../../engine/features/history/capture-file.ts';
 import { readReplayable, replay } from '../../engine/features/history/replay.ts';
+import { dataOf } from '../../engine/http/endpoint.ts';
 import { bodyText } from '../../engine/model/call-body.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import type { ClientWire } from '../../engine/model/wire/client-wires.ts';
@@ -53,7 +54,7 @@ export const replayFile = async (text: string, wire?: ClientWire): Promise<Repla
     called: (call: UpstreamCall) => void calls.push(call),
   };
   const parts = await lastValueFrom(replay(replayable, settings, gateway).pipe(toArray()));
-  const data = parts.flatMap((part) => (part.type === 'data' ? part.data : part.type === 'whole' ? part.body : []));
+  const data = parts.flatMap((part) => (part.type === 'data' ? dataOf(part) : part.type === 'whole' ? part.body : []));
   const [first] = calls;
   return {
     captured,

@@ -6,6 +6,7 @@ import { type CaptureFile, chunkBytes, readCaptureFile } from '../../features/hi
 import { compareReplies } from '../../features/history/compare-replies.ts';
 import { judgeReplay } from '../../features/history/judge-replay.ts';
 import { readReplayable, replay } from '../../features/history/replay.ts';
+import { dataOf } from '../../http/endpoint.ts';
 import { bodyText } from '../../model/call-body.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
@@ -135,7 +136,9 @@ interface Reply {
 const replyOf = (parts: readonly ObservedValueOf<ReturnType<typeof replay>>[]): Reply => {
   // A failure before the first byte takes the place of a head that was there already.
   const status = parts.flatMap((part) => (part.type === 'data' ? [] : [part.status])).at(-1) ?? 0;
-  const data = parts.flatMap((part) => (part.type === 'data' ? [part.data] : part.type === 'whole' ? [part.body] : []));
+  const data = parts.flatMap((part) =>
+    part.type === 'data' ? [dataOf(part)] : part.type === 'whole' ? [part.body] : [],
+  );
   return { status, text: Buffer.concat(data.map((piece) => Buffer.from(piece))).toString() };
 };
 

@@ -4,6 +4,7 @@ import type { ClientBudget } from '../../config/schema.ts';
 import { type Destination, providerNamed } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
 import type { AdmissionRequest } from '../../feature.ts';
+import { dataLength } from '../../http/endpoint.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import { fail } from '../../model/fault.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
@@ -212,7 +213,7 @@ export class ClientSession implements RequestAdmission, Watcher {
   }
 
   part(part: Parameters<NonNullable<Watcher['part']>>[0]): void {
-    if (part.type === 'data') this.#estimate += part.data.length / bytesPerToken.data;
+    if (part.type === 'data') this.#estimate += dataLength(part) / bytesPerToken.data;
     else if (part.type === 'whole') this.#estimate += part.body.length / bytesPerToken.whole;
   }
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { ReplyPart } from '../../http/endpoint.ts';
+import { dataOf, type ReplyPart } from '../../http/endpoint.ts';
 import { bodyBytes, bodyText, type CallBody } from '../../model/call-body.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
@@ -246,7 +246,7 @@ export class Recorder implements Watcher {
     if (part.type !== 'data') this.head = { status: part.status, headers: part.headers };
     if (part.type === 'head') return;
     this.mark('firstByte');
-    this.reply.add(this.#nowMs(), part.type === 'data' ? part.data : part.body);
+    this.reply.add(this.#nowMs(), part.type === 'data' ? dataOf(part) : part.body);
   }
 
   /** Of several calls, the last one has the marks. */

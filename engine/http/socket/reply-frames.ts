@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { closeBrace } from '../../model/json/json.ts';
-import { RecordCutter, recordEnds } from '../../model/wire/sse.ts';
+import { bufferOf, RecordCutter, recordEnds } from '../../model/wire/sse.ts';
 
 /** Called for each record. `event`: its `event:` line; empty without one. */
 type TakeRecord = (event: string, data: string | Buffer) => void;
 
 /**
- * Cuts an SSE answer into its records' data, which are the messages of the same answer over a WebSocket: without parsing them, and
- * without copying those of bytes. Comments, and records that surely hold no JSON object, are left out.
+ * Cuts a provider's SSE answer into its records' data, which are the messages of the same answer over a WebSocket: without parsing or
+ * copying them. Comments, and records that surely hold no JSON object, are left out.
  */
 export class ReplyFrames {
   readonly #take: TakeRecord;
@@ -24,40 +24,9 @@ export class ReplyFrames {
     return this.#held.length === 0 ? 0 : this.#cutter.pendingBytes;
   }
 
-  /**
-   * Takes the next part of the answer. A provider's bytes may end inside a record. The gateway's own text holds whole ones; it comes
-   * after a record that broke off, which is dropped.
-   */
-  take(part: string | Uint8Array): void {
-    if (typeof part !== 'string') {
-      this.#takeBytes(Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length));
-      return;
-    }
-    if (this.#held.length > 0) {
-      this.#held = [];
-      this.#cutter = new RecordCutter();
-    }
-    this.#takeText(part);
-  }
-
-  #takeText(text: string): void {
-    let from = 0;
-    while (from < text.length) {
-      const nameEnd = text.startsWith('event: ', from) ? text.indexOf('\n', from) : -1;
-      const dataEnd = nameEnd > 0 && text.startsWith('data: {', nameEnd + 1) ? text.indexOf('\n', nameEnd + 1) : -1;
-      if (dataEnd > 0 && text.charCodeAt(dataEnd + 1) === lineFeed && text.charCodeAt(dataEnd - 1) === closeBrace) {
-        this.#take(text.slice(from + 7, nameEnd), text.slice(nameEnd + 7, dataEnd));
-        from = dataEnd + 2;
-        continue;
-      }
-      const gap = text.indexOf('\n\n', from);
-      const to = gap < 0 ? text.length : gap + 2;
-      this.#takeLines(text.slice(from, to));
-      from = to;
-    }
-  }
-
-  #takeBytes(chunk: Buffer): void {
+  /** Takes the next bytes of the answer, which may end inside a record. */
+  take(bytes: Uint8Array): void {
+    const chunk = bufferOf(bytes);
     this.#cutter.take(chunk);
     const end = this.#cutter.endIn(chunk);
     if (end < 0) {
@@ -75,6 +44,13 @@ export class ReplyFrames {
       }
     } else this.#takeRecords(records);
     if (end < chunk.length) this.#keep(chunk.subarray(end));
+  }
+
+  /** Forgets the incomplete record. */
+  drop(): void {
+    if (this.#held.length === 0) return;
+    this.#held = [];
+    this.#cutter = new RecordCutter();
   }
 
   /** Copies: a chunk that is held would hold all that was read with it. */

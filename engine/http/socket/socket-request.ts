@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Observable, Observer, Subscription } from 'rxjs';
 import { type Fault, FaultError, faultOf } from '../../model/fault.ts';
@@ -6,6 +6,7 @@ import { isJsonObject, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import { clientGone } from '../../model/status.ts';
 import type { SocketAnswerReader, SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
+import type { SseRecord } from '../../model/wire/sse-record.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
 import type { MemoryClaim } from '../../runtime/memory-budget.ts';
 import type { Caller } from '../admission.ts';
@@ -189,7 +190,8 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
         this.#status = part.status;
         break;
       case 'data':
-        this.#frames.take(part.data);
+        if (part.records) this.#sendRecords(part.records);
+        else if (typeof part.data !== 'string') this.#frames.take(part.data);
         this.#bridgeSilence();
         break;
       case 'whole':
@@ -241,7 +243,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     const parts = ask.isWarmUp ? undefined : handshake.endpoint.handle(this, handshake.params);
     if (parts) this.#run(parts);
     else {
-      this.#frames.take(protocol.answerWarmUp(body, randomHex(12), this.startedAtMs));
+      this.#sendRecords(protocol.answerWarmUp(body, randomHex(12), this.startedAtMs));
       this.#finish(200);
     }
     return undefined;
@@ -259,8 +261,14 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
       this.#sendError(reply);
       return;
     }
-    this.#frames.take(reply.body);
+    this.#frames.take(typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body);
     this.#finish(reply.status);
+  }
+
+  #sendRecords(records: readonly SseRecord[]): void {
+    // A provider's record that broke off before them is no message.
+    this.#frames.drop();
+    for (const { event, data } of records) this.#send(event, data);
   }
 
   #send(event: string, data: string | Buffer): void {

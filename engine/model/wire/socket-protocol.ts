@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.ts';
 import type { JsonObject } from '../json/json.ts';
+import type { SseRecord } from './sse-record.ts';
 
 /** How the clients of a protocol send requests over a WebSocket connection. Values in, values out. */
 export interface SocketProtocol {
@@ -10,8 +11,8 @@ export interface SocketProtocol {
   readonly faults: SocketFaults;
   /** The error event for a request that gets no answer, or for a message that is none. `lane`: empty for the default lane. */
   readonly encodeError: (error: SocketError, lane: string) => string;
-  /** The answer to a request that only prepares the next ones, as SSE text. Throws as the protocol's decoder does. */
-  answerWarmUp(body: Uint8Array, id: string, startedAtMs: number): string;
+  /** The answer to a request that only prepares the next ones. Throws as the protocol's decoder does. */
+  answerWarmUp(body: Uint8Array, id: string, startedAtMs: number): readonly SseRecord[];
   /** A record's data as the event of this lane. */
   inLane<D extends string | Uint8Array>(data: D, lane: string): string | D | Uint8Array;
   /** An event without a meaning, for a silence before the answer's first one. */

@@ -253,6 +253,23 @@ export const recordType = ({ event, data }: SseRecord): string | undefined => {
 /** Nearly all records start with their type. */
 const leadingType = /^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/;
 
+/** Records as the text of Server-Sent Events. Their data are one line each. */
+export const sseText = (records: readonly SseRecord[]): string => {
+  const texts: string[] = [];
+  let name = '';
+  let head = 'data: ';
+  for (const { event, data } of records) {
+    // Neighbours mostly have the same name.
+    if (event !== name) {
+      name = event;
+      head = name === '' ? 'data: ' : `event: ${name}\ndata: `;
+    }
+    texts.push(head + data);
+  }
+  texts.push('');
+  return texts.join('\n\n');
+};
+
 /**
  * Finds where the records of a stream end, chunk by chunk, at any split: after an empty line. Lines end in LF, CRLF or CR. Keeps two
  * bytes and a count, and searches chunks with native functions, which cost far less than a loop over bytes.

@@ -10,11 +10,12 @@ import {
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { machine } from '../../../engine/model/machine.ts';
 import type { Signature } from '../../../engine/model/reasoning/signature.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { encodeCitation } from '../citations.ts';
 import { readsFunctionCalls } from '../decode-request/decode-request.ts';
 import { faultRecord } from '../encode-fault.ts';
 import { membersOfSignature, redactedEntry, thinkingEntry } from '../reasoning-details.ts';
-import { encodeFinish, encodeUsage, finishIsLost } from '../reply-end.ts';
+import { encodeFinish, encodeUsage, finishIsLost, terminal } from '../reply-end.ts';
 import { replyHead } from './encode-reply.ts';
 
 interface State {
@@ -51,7 +52,7 @@ interface State {
  * Encodes events as `chat.completion.chunk` records. Signatures go into `reasoning_details`, so that clients return
  * them with the history. Source: OpenAI API reference, "Chat streaming".
  */
-export const encodeStream = machine<State, ModelEvent, string>({
+export const encodeStream = machine<State, ModelEvent, SseRecord>({
   initial: (context) => ({
     context,
     head: '',
@@ -81,14 +82,15 @@ export const encodeStream = machine<State, ModelEvent, string>({
         return;
       case 'text-delta':
         state.textLength += event.text.length;
-        out.push(
+        push(
+          out,
           `${state.before}{"${state.open === 'refusal' ? 'refusal' : 'content'}":${JSON.stringify(event.text)}}${state.after}`,
         );
         return;
       case 'thinking-delta':
         state.thinkingLength += event.text.length;
         state.thoughts.push(event.text);
-        out.push(`${state.before}{"reasoning_content":${JSON.stringify(event.text)}}${state.after}`);
+        push(out, `${state.before}{"reasoning_content":${JSON.stringify(event.text)}}${state.after}`);
         return;
       case 'input-delta':
         writeInput(state, event.json, out);
@@ -119,22 +121,27 @@ export const encodeStream = machine<State, ModelEvent, string>({
   },
 });
 
-const writeDelta = (state: State, delta: JsonObject, out: string[]): void => {
-  out.push(`${state.before}${JSON.stringify(delta)}${state.after}`);
+const writeDelta = (state: State, delta: JsonObject, out: SseRecord[]): void => {
+  push(out, `${state.before}${JSON.stringify(delta)}${state.after}`);
 };
 
-const begin = (state: State, event: Extract<ModelEvent, { type: 'message-start' }>, out: string[]): void => {
+/** Records of this format have no name. */
+const push = (out: SseRecord[], data: string): void => {
+  out.push({ event: '', data });
+};
+
+const begin = (state: State, event: Extract<ModelEvent, { type: 'message-start' }>, out: SseRecord[]): void => {
   const { id, created, model } = replyHead(event.id, event.model, state.context);
   state.usage = event.usage ?? {};
   state.head =
-    `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
+    `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
     `"model":${JSON.stringify(model)},`;
   state.before = `${state.head}"choices":[{"index":0,"delta":`;
-  state.after = `,"logprobs":null,"finish_reason":null}]${state.counts ? ',"usage":null' : ''}}\n\n`;
+  state.after = `,"logprobs":null,"finish_reason":null}]${state.counts ? ',"usage":null' : ''}}`;
   writeDelta(state, { role: 'assistant', content: '' }, out);
 };
 
-const startBlock = (state: State, block: Block, out: string[]): void => {
+const startBlock = (state: State, block: Block, out: SseRecord[]): void => {
   state.open = block.type;
   switch (block.type) {
     case 'text':
@@ -161,7 +168,7 @@ const startBlock = (state: State, block: Block, out: string[]): void => {
   }
 };
 
-const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, out: string[]): void => {
+const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, out: SseRecord[]): void => {
   const { id, name, signature } = block;
   const members = membersOfSignature(signature);
   if (signature && signature.data !== '' && !members) {
@@ -175,7 +182,7 @@ const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, o
   else state.context.losses.drop('reply.tool_calls', 'all but the first');
 };
 
-const writeInput = (state: State, json: string, out: string[]): void => {
+const writeInput = (state: State, json: string, out: SseRecord[]): void => {
   // A hosted tool's input belongs to its opaque block.
   if (state.open !== 'tool-call') return;
   state.hasArguments = true;
@@ -183,28 +190,29 @@ const writeInput = (state: State, json: string, out: string[]): void => {
     if (state.calls === 1) writeDelta(state, { function_call: { arguments: json } }, out);
     return;
   }
-  out.push(
+  push(
+    out,
     `${state.before}{"tool_calls":[{"index":${state.calls - 1},"function":{"arguments":${JSON.stringify(json)}}}]}${state.after}`,
   );
 };
 
-const stopBlock = (state: State, out: string[]): void => {
+const stopBlock = (state: State, out: SseRecord[]): void => {
   if (state.open === 'tool-call' && !state.hasArguments) writeInput(state, '{}', out);
   state.open = undefined;
 };
 
-const writeSignature = (state: State, signature: Signature, out: string[]): void => {
+const writeSignature = (state: State, signature: Signature, out: SseRecord[]): void => {
   // The text was sent already; its range separates blocks when the history comes back.
   const entry = thinkingEntry(signature, state.thoughts.join(''), '', state.details);
   if (entry) writeEntry(state, { ...entry, text_range: [state.thinkingStart, state.thinkingLength] }, out);
 };
 
-const writeEntry = (state: State, entry: JsonObject, out: string[]): void => {
+const writeEntry = (state: State, entry: JsonObject, out: SseRecord[]): void => {
   state.details += 1;
   writeDelta(state, { reasoning_details: [entry] }, out);
 };
 
-const finish = (state: State, event: MessageStop, out: string[]): void => {
+const finish = (state: State, event: MessageStop, out: SseRecord[]): void => {
   const { context } = state;
   const usage = mergeUsage(state.usage, event.usage);
   const counts = state.counts ? encodeUsage(usage) : undefined;
@@ -214,7 +222,7 @@ const finish = (state: State, event: MessageStop, out: string[]): void => {
   const tier = word === undefined ? '' : `"service_tier":"${word}",`;
   const reason = encodeFinish(event.finish, state.refused, state.legacy);
   const choice = `{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}`;
-  out.push(`${state.head}${tier}"choices":[${choice}]${state.counts ? ',"usage":null' : ''}}\n\n`);
-  if (counts) out.push(`${state.head}"choices":[],"usage":${JSON.stringify(counts)}}\n\n`);
-  out.push('data: [DONE]\n\n');
+  push(out, `${state.head}${tier}"choices":[${choice}]${state.counts ? ',"usage":null' : ''}}`);
+  if (counts) push(out, `${state.head}"choices":[],"usage":${JSON.stringify(counts)}}`);
+  out.push(terminal);
 };

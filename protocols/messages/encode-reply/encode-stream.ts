@@ -12,6 +12,7 @@ import { machine } from '../../../engine/model/machine.ts';
 import type { Signature } from '../../../engine/model/reasoning/signature.ts';
 import { cutOff } from '../../../engine/model/reply.ts';
 import type { Citation } from '../../../engine/model/request.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { encodeCitation } from '../citations.ts';
 import { errorEvent } from '../encode-fault.ts';
 import { encodeEnd, encodeUsage, wireMessageId } from '../reply-end.ts';
@@ -34,7 +35,7 @@ interface State {
 }
 
 /** Encodes events as a streamed reply. Source: Anthropic API reference, "Streaming Messages". */
-export const encodeStream = machine<State, ModelEvent, string>({
+export const encodeStream = machine<State, ModelEvent, SseRecord>({
   initial: (context) => ({
     context,
     index: 0,
@@ -92,7 +93,7 @@ export const encodeStream = machine<State, ModelEvent, string>({
   },
 });
 
-const startMessage = (state: State, { id, model, usage }: MessageStart, out: string[]): void => {
+const startMessage = (state: State, { id, model, usage }: MessageStart, out: SseRecord[]): void => {
   const { context } = state;
   state.usage = usage ?? {};
   const message = {
@@ -108,7 +109,7 @@ const startMessage = (state: State, { id, model, usage }: MessageStart, out: str
   out.push(record('message_start', { type: 'message_start', message }));
 };
 
-const startBlock = (state: State, block: Block, out: string[]): void => {
+const startBlock = (state: State, block: Block, out: SseRecord[]): void => {
   state.block = block;
   switch (block.type) {
     case 'text':
@@ -141,64 +142,67 @@ const skipBlock = (state: State): void => {
   state.block = undefined;
 };
 
-const beginOpaque = (state: State, raw: JsonObject, out: string[]): void => {
+const beginOpaque = (state: State, raw: JsonObject, out: SseRecord[]): void => {
   const input = wholeInput(raw);
   begin(state, input ? { ...raw, input: {} } : raw, out);
   if (input) writeInputText(state.index, writeJson(input), out);
 };
 
-const begin = (state: State, block: JsonObject, out: string[]): void => {
+const begin = (state: State, block: JsonObject, out: SseRecord[]): void => {
   state.begun = true;
   const { index } = state;
   out.push(record('content_block_start', { type: 'content_block_start', index, content_block: block }));
 };
 
-const writeText = (state: State, text: string, out: string[]): void => {
+const writeText = (state: State, text: string, out: SseRecord[]): void => {
   if (!state.begun) beginText(state, out);
-  out.push(
-    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${state.index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`,
-  );
+  out.push({
+    event: 'content_block_delta',
+    data: `{"type":"content_block_delta","index":${state.index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}`,
+  });
 };
 
-const beginText = (state: State, out: string[]): void => {
+const beginText = (state: State, out: SseRecord[]): void => {
   const cited = state.citations.length > 0;
   begin(state, cited ? { type: 'text', text: '', citations: [] } : { type: 'text', text: '' }, out);
   for (const citation of state.citations) out.push(delta(state.index, { type: 'citations_delta', citation }));
   state.citations.length = 0;
 };
 
-const writeThinking = (state: State, text: string, out: string[]): void => {
+const writeThinking = (state: State, text: string, out: SseRecord[]): void => {
   if (!state.begun) begin(state, { type: 'thinking', thinking: '', signature: '' }, out);
-  out.push(
-    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${state.index},"delta":{"type":"thinking_delta","thinking":${JSON.stringify(text)}}}\n\n`,
-  );
+  out.push({
+    event: 'content_block_delta',
+    data: `{"type":"content_block_delta","index":${state.index},"delta":{"type":"thinking_delta","thinking":${JSON.stringify(text)}}}`,
+  });
 };
 
-const writeCitation = (state: State, citation: Citation, out: string[]): void => {
+const writeCitation = (state: State, citation: Citation, out: SseRecord[]): void => {
   const value = encodeCitation(citation, `content[${state.index}]`, state.context.losses);
   if (!value) return;
   if (state.begun) out.push(delta(state.index, { type: 'citations_delta', citation: value }));
   else state.citations.push(value);
 };
 
-const writeInput = (state: State, json: string, out: string[]): void => {
+const writeInput = (state: State, json: string, out: SseRecord[]): void => {
   if (state.begun) writeInputText(state.index, json, out);
 };
 
-const writeInputText = (index: number, json: string, out: string[]): void => {
-  out.push(
-    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}}\n\n`,
-  );
+const writeInputText = (index: number, json: string, out: SseRecord[]): void => {
+  out.push({
+    event: 'content_block_delta',
+    data: `{"type":"content_block_delta","index":${index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}}`,
+  });
 };
 
-const stopBlock = (state: State, out: string[]): void => {
+const stopBlock = (state: State, out: SseRecord[]): void => {
   if (state.block?.type === 'thinking') endThinking(state, out);
   if (state.citations.length > 0) {
     state.context.losses.drop(`content[${state.index}].citations`, 'of an empty text');
     state.citations.length = 0;
   }
   if (state.begun) {
-    out.push(`event: content_block_stop\ndata: {"type":"content_block_stop","index":${state.index}}\n\n`);
+    out.push({ event: 'content_block_stop', data: `{"type":"content_block_stop","index":${state.index}}` });
     state.index += 1;
   }
   state.block = undefined;
@@ -207,22 +211,22 @@ const stopBlock = (state: State, out: string[]): void => {
 };
 
 /** Hidden thinking may still have a signature; without text and signature there is no block. */
-const endThinking = (state: State, out: string[]): void => {
+const endThinking = (state: State, out: SseRecord[]): void => {
   if (!state.begun && !state.signature) return;
   if (!state.begun) begin(state, { type: 'thinking', thinking: '', signature: '' }, out);
   out.push(delta(state.index, { type: 'signature_delta', signature: wireSignature(state.signature) }));
 };
 
-const stopMessage = (state: State, event: MessageStop, out: string[]): void => {
+const stopMessage = (state: State, event: MessageStop, out: SseRecord[]): void => {
   state.done = true;
   const end = encodeEnd(event, mergeUsage(state.usage, event.usage), state.refused, state.context);
-  out.push(
-    record('message_delta', { type: 'message_delta', delta: end.delta, usage: end.usage, ...end.beside }),
-    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
-  );
+  out.push(record('message_delta', { type: 'message_delta', delta: end.delta, usage: end.usage, ...end.beside }), {
+    event: 'message_stop',
+    data: '{"type":"message_stop"}',
+  });
 };
 
-const delta = (index: number, raw: JsonObject): string =>
+const delta = (index: number, raw: JsonObject): SseRecord =>
   record('content_block_delta', { type: 'content_block_delta', index, delta: raw });
 
-const record = (event: string, data: JsonObject): string => `event: ${event}\ndata: ${writeJson(data)}\n\n`;
+const record = (event: string, data: JsonObject): SseRecord => ({ event, data: writeJson(data) });

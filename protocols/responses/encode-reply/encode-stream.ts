@@ -2,6 +2,7 @@ import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { BlockStart, MessageStop, ModelEvent } from '../../../engine/model/event.ts';
 import type { Fault } from '../../../engine/model/fault.ts';
 import { machine } from '../../../engine/model/machine.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { packCallSignature } from '../call-signature.ts';
 import { failure, wireError } from '../encode-fault.ts';
 import { encodeFinish, type Outcome } from '../reply-end.ts';
@@ -34,7 +35,7 @@ interface State {
  * `response.failed`: client libraries raise on the former, coding agents act on the latter. Source: OpenAI API
  * reference, "Streaming events", and a recorded failure.
  */
-export const encodeStream = machine<State, ModelEvent, string>({
+export const encodeStream = machine<State, ModelEvent, SseRecord>({
   initial: (context) => ({
     context,
     stream: new StreamWriter(),
@@ -95,19 +96,19 @@ export const encodeStream = machine<State, ModelEvent, string>({
   },
 });
 
-const start = (state: State, out: string[]): void => {
+const start = (state: State, out: SseRecord[]): void => {
   state.started = true;
   const outcome: Outcome = { status: 'in_progress' };
   writeResponse(state, 'response.created', outcome, out);
   writeResponse(state, 'response.in_progress', outcome, out);
 };
 
-const writeResponse = (state: State, type: string, outcome: Outcome, out: string[]): void => {
+const writeResponse = (state: State, type: string, outcome: Outcome, out: SseRecord[]): void => {
   const head = members(responseHead(state.context, state, outcome));
   state.stream.event(out, type, `"response":{${head},"output":${state.stream.output},${state.echo}}`);
 };
 
-const startBlock = (state: State, { block }: BlockStart, out: string[]): void => {
+const startBlock = (state: State, { block }: BlockStart, out: SseRecord[]): void => {
   const { stream, context } = state;
   state.inBlock = true;
   if (block.type === 'text' || block.type === 'refusal') {
@@ -145,14 +146,14 @@ const startBlock = (state: State, { block }: BlockStart, out: string[]): void =>
   }
 };
 
-const finishItem = (state: State, status: ItemStatus, out: string[]): void => {
+const finishItem = (state: State, status: ItemStatus, out: SseRecord[]): void => {
   const { item } = state;
   state.item = undefined;
   if (item instanceof MessageWriter || item instanceof CallWriter) item.finish(status, out);
   else item?.finish(out);
 };
 
-const stop = (state: State, { finish, usage }: MessageStop, out: string[]): void => {
+const stop = (state: State, { finish, usage }: MessageStop, out: SseRecord[]): void => {
   const outcome = encodeFinish(finish, state.refused, usage);
   if (finish === 'pause' || finish === 'compaction')
     state.context.losses.approximate('status', `completed for ${finish}`);
@@ -161,7 +162,7 @@ const stop = (state: State, { finish, usage }: MessageStop, out: string[]): void
 };
 
 /** An item whose block broke off is not done: a client must not act on half a call. */
-const failWith = (state: State, fault: Fault, out: string[]): void => {
+const failWith = (state: State, fault: Fault, out: SseRecord[]): void => {
   if (!state.started) start(state, out);
   if (!state.inBlock) finishItem(state, 'completed', out);
   state.stream.event(out, 'error', members({ error: wireError(fault) }));

@@ -1,7 +1,9 @@
 import { writeJson } from '../../../engine/model/json/json.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 
 /** The template of a frequent event: only its number and delta change. */
 export interface DeltaTemplate {
+  readonly event: string;
   readonly head: string;
   readonly rest: string;
   readonly tail: string;
@@ -14,12 +16,13 @@ export const members = (value: object): Members => writeJson(value).slice(1, -1)
 
 /** Builds a delta event's template. `place` holds the members that locate its text. */
 export const deltaTemplate = (type: string, place: Members, more: Members = ''): DeltaTemplate => ({
-  head: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+  event: type,
+  head: `{"type":"${type}","sequence_number":`,
   rest: `,${place},"delta":`,
-  tail: `${more && `,${more}`}}\n\n`,
+  tail: `${more && `,${more}`}}`,
 });
 
-/** Writes a stream's events as SSE text with consecutive numbers, and collects completed items. */
+/** Writes a stream's events as records with consecutive numbers, and collects completed items. */
 export class StreamWriter {
   #sequence = 0;
   readonly #items: string[] = [];
@@ -34,22 +37,22 @@ export class StreamWriter {
     return `[${this.#items.join(',')}]`;
   }
 
-  event(out: string[], type: string, more: Members): void {
-    out.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence},${more}}\n\n`);
+  event(out: SseRecord[], type: string, more: Members): void {
+    out.push({ event: type, data: `{"type":"${type}","sequence_number":${this.#sequence},${more}}` });
     this.#sequence += 1;
   }
 
-  delta(out: string[], { head, rest, tail }: DeltaTemplate, text: string): void {
-    out.push(`${head}${this.#sequence}${rest}${JSON.stringify(text)}${tail}`);
+  delta(out: SseRecord[], { event, head, rest, tail }: DeltaTemplate, text: string): void {
+    out.push({ event, data: `${head}${this.#sequence}${rest}${JSON.stringify(text)}${tail}` });
     this.#sequence += 1;
   }
 
-  itemAdded(out: string[], item: object): void {
+  itemAdded(out: SseRecord[], item: object): void {
     this.event(out, 'response.output_item.added', `"output_index":${this.nextIndex},"item":${writeJson(item)}`);
   }
 
   /** Ends the item added last. */
-  itemDone(out: string[], item: object): void {
+  itemDone(out: SseRecord[], item: object): void {
     const text = writeJson(item);
     this.event(out, 'response.output_item.done', `"output_index":${this.nextIndex},"item":${text}`);
     this.#items.push(text);

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { members, type StreamWriter } from './stream-writer.ts';
 
 /**
@@ -9,13 +10,13 @@ export class HostedWriter {
   readonly #stream: StreamWriter;
   #item: JsonObject;
 
-  constructor(stream: StreamWriter, item: JsonObject, out: string[]) {
+  constructor(stream: StreamWriter, item: JsonObject, out: SseRecord[]) {
     this.#stream = stream;
     this.#item = item;
     stream.itemAdded(out, item);
   }
 
-  event(raw: JsonObject, out: string[]): void {
+  event(raw: JsonObject, out: SseRecord[]): void {
     const whole = wholeItem(raw);
     if (whole) {
       this.#item = whole;
@@ -26,7 +27,7 @@ export class HostedWriter {
     this.#stream.event(out, type, members({ ...rest, output_index: this.#stream.nextIndex }));
   }
 
-  finish(out: string[]): void {
+  finish(out: SseRecord[]): void {
     this.#stream.itemDone(out, this.#item);
   }
 }

@@ -1,4 +1,5 @@
 import type { Signature } from '../../../engine/model/reasoning/signature.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { encodeSignature, itemId, reasoningItem, summaryPart } from './output-item.ts';
 import { type DeltaTemplate, deltaTemplate, type Members, members, type StreamWriter } from './stream-writer.ts';
 
@@ -18,7 +19,7 @@ export class ReasoningWriter {
     this.#contextId = contextId;
   }
 
-  text(piece: string, out: string[]): void {
+  text(piece: string, out: SseRecord[]): void {
     this.#delta ??= this.#openPart(out);
     this.#pieces.push(piece);
     this.#stream.delta(out, this.#delta, piece);
@@ -28,7 +29,7 @@ export class ReasoningWriter {
     this.#payload = encodeSignature(signature);
   }
 
-  stopBlock(out: string[]): void {
+  stopBlock(out: SseRecord[]): void {
     // A signature without text still gets an empty summary, so that it returns as reasoning, not as redacted
     // reasoning.
     if (this.#delta === undefined && this.#payload !== undefined) this.#delta = this.#openPart(out);
@@ -43,11 +44,11 @@ export class ReasoningWriter {
     this.#summary = [text];
   }
 
-  finish(out: string[]): void {
+  finish(out: SseRecord[]): void {
     if (this.#id !== '') this.#stream.itemDone(out, reasoningItem(this.#id, this.#summary, this.#payload));
   }
 
-  #openPart(out: string[]): DeltaTemplate {
+  #openPart(out: SseRecord[]): DeltaTemplate {
     const index = this.#stream.nextIndex;
     this.#id = itemId('rs', this.#contextId, index);
     this.#stream.itemAdded(out, reasoningItem(this.#id, [], undefined));
@@ -62,7 +63,7 @@ export class ReasoningWriter {
 }
 
 /** Writes a redacted reasoning item. */
-export const writeRedacted = (stream: StreamWriter, contextId: string, payload: string, out: string[]): void => {
+export const writeRedacted = (stream: StreamWriter, contextId: string, payload: string, out: SseRecord[]): void => {
   const id = itemId('rs', contextId, stream.nextIndex);
   stream.itemAdded(out, reasoningItem(id, [], undefined));
   stream.itemDone(out, reasoningItem(id, [], payload));

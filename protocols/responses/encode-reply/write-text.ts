@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Losses } from '../../../engine/model/loss.ts';
 import type { Citation } from '../../../engine/model/request.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { encodeCitation, isPlaced } from '../citations.ts';
 import { type ItemStatus, itemId, messageItem, refusalPart, textPart } from './output-item.ts';
 import { type DeltaTemplate, deltaTemplate, type Members, members, type StreamWriter } from './stream-writer.ts';
@@ -34,19 +35,19 @@ export class MessageWriter {
     this.#kind = kind;
   }
 
-  text(piece: string, out: string[]): void {
+  text(piece: string, out: SseRecord[]): void {
     if (!this.#open || this.#delta === undefined) this.#delta = this.#openPart(out);
     this.#pieces.push(piece);
     this.#stream.delta(out, this.#delta, piece);
   }
 
-  cite(citation: Citation, out: string[]): void {
+  cite(citation: Citation, out: SseRecord[]): void {
     if (!this.#open) this.#delta = this.#openPart(out);
     if (isPlaced(citation)) this.#annotate(citation, 0, out);
     else this.#unplaced.push(citation);
   }
 
-  stopBlock(out: string[]): void {
+  stopBlock(out: SseRecord[]): void {
     if (!this.#open) return;
     this.#open = false;
     const text = this.#pieces.join('');
@@ -62,11 +63,11 @@ export class MessageWriter {
     this.#unplaced = [];
   }
 
-  finish(status: ItemStatus, out: string[]): void {
+  finish(status: ItemStatus, out: SseRecord[]): void {
     if (this.#id !== '') this.#stream.itemDone(out, messageItem(this.#id, status, this.#parts));
   }
 
-  #openPart(out: string[]): DeltaTemplate {
+  #openPart(out: SseRecord[]): DeltaTemplate {
     const index = this.#stream.nextIndex;
     if (this.#id === '') {
       this.#id = itemId('msg', this.#contextId, index);
@@ -82,7 +83,7 @@ export class MessageWriter {
       : deltaTemplate('response.output_text.delta', this.#place, '"logprobs":[]');
   }
 
-  #annotate(citation: Citation, length: number, out: string[]): void {
+  #annotate(citation: Citation, length: number, out: SseRecord[]): void {
     const annotation = this.#kind === 'text' ? encodeCitation(citation, length) : undefined;
     if (annotation === undefined) {
       this.#losses.drop('output.content.annotations', 'a citation specific to another protocol');

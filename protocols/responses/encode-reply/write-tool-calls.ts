@@ -1,3 +1,4 @@
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import type { CalledTool } from '../tool-names.ts';
 import { CustomInput } from './custom-input.ts';
 import { callIdOf, callItem, callPrefix, type ItemStatus, itemId } from './output-item.ts';
@@ -23,7 +24,7 @@ export class CallWriter {
   readonly #custom: CustomInput | undefined;
   readonly #pieces: string[] = [];
 
-  constructor(stream: StreamWriter, contextId: string, callId: string, tool: CalledTool, out: string[]) {
+  constructor(stream: StreamWriter, contextId: string, callId: string, tool: CalledTool, out: SseRecord[]) {
     const index = stream.nextIndex;
     const { kind } = tool;
     this.#stream = stream;
@@ -37,11 +38,11 @@ export class CallWriter {
     stream.itemAdded(out, this.#item('in_progress', ''));
   }
 
-  input(json: string, out: string[]): void {
+  input(json: string, out: SseRecord[]): void {
     this.#write(this.#custom ? this.#custom.push(json) : json, out);
   }
 
-  stopBlock(out: string[]): void {
+  stopBlock(out: SseRecord[]): void {
     const { kind, name } = this.#tool;
     if (this.#custom) this.#write(this.#custom.end(), out);
     else if (this.#pieces.length === 0) this.#write('{}', out);
@@ -60,11 +61,11 @@ export class CallWriter {
     }
   }
 
-  finish(status: ItemStatus, out: string[]): void {
+  finish(status: ItemStatus, out: SseRecord[]): void {
     this.#stream.itemDone(out, this.#item(status, this.#pieces.join('')));
   }
 
-  #write(piece: string, out: string[]): void {
+  #write(piece: string, out: SseRecord[]): void {
     if (piece === '') return;
     this.#pieces.push(piece);
     if (this.#delta) this.#stream.delta(out, this.#delta, piece);

@@ -74,7 +74,7 @@ export const responsesSocket: SocketProtocol = {
       { type: 'message-start', id: '', model: request.model },
       { type: 'message-stop', finish: 'end', usage: {} },
     ];
-    return runWhole(encodeStream, context, events).join('');
+    return runWhole(encodeStream, context, events);
   },
   inLane(data, lane) {
     if (lane === '') return data;

@@ -33,9 +33,11 @@ test('a stream is sent in chunks, its head with the first data', async (t) => {
   t.is(headerOf(received.join(''), 'x-a'), 'b');
   t.regex(headerOf(received.join(''), 'x-request-id') ?? '', /^req_/);
   parts.next(data(Buffer.from('zwö')));
+  parts.next({ type: 'data', records: [{ event: '', data: '{}' }] });
+  parts.next({ type: 'data', records: [{ event: 'e', data: '[]' }], afterPart: true });
   parts.complete();
   await until(() => received.join('').endsWith('0\r\n\r\n'));
-  t.true(received.join('').includes('4\r\nzwö'));
+  t.true(received.join('').includes('zwödata: {}\n\n\n\nevent: e\ndata: []\n\n'));
   t.is(listener.activeRequests, 0);
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
 import { Exchange } from '../../../engine/exchange.ts';
 import { playRecording } from '../../../engine/features/history/replay.ts';
+import { dataOf } from '../../../engine/http/endpoint.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
@@ -85,7 +86,7 @@ const pass = async (
     ]),
   });
   const parts = await lastValueFrom(createPipeline(gateway)(exchange).pipe(toArray()));
-  const data = parts.map((part) => (part.type === 'data' ? part.data : part.type === 'whole' ? part.body : ''));
+  const data = parts.map((part) => (part.type === 'data' ? dataOf(part) : part.type === 'whole' ? part.body : ''));
   return { passed, usage, bytes: Buffer.concat(data.map((one) => Buffer.from(one))) };
 };
 

@@ -3,11 +3,12 @@ import { delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } f
 import { ignoreElements } from 'rxjs/operators';
 import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
-import type { ReplyPart } from '../../../engine/http/endpoint.ts';
+import { dataOf, type ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import type { Running } from '../../../engine/model/machine.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
@@ -37,7 +38,7 @@ const head: ReplyPart = { type: 'head', status: 200, headers: {} };
 const word: ReplyPart = { type: 'data', data: 'word' };
 const silence = (ms: number) => timer(ms).pipe(ignoreElements());
 const brief = (parts: readonly ReplyPart[]): string[] =>
-  parts.map((part) => (part.type === 'data' ? String(part.data) : part.type));
+  parts.map((part) => (part.type === 'data' ? String(dataOf(part)) : part.type));
 const ping = messagesClient.keepAlive;
 
 test('R2 a streaming client that hears nothing gets a head and keep-alives; the late head is left out', async (t) => {
@@ -94,11 +95,13 @@ const beats = (asked: Exchange): Promise<ReplyPart[]> =>
   lastValueFrom(silence(60_000).pipe(keptAlive(asked, 8), take(6), toArray()));
 
 /** A stream that is being converted. */
-const inProgress: Running<ModelEvent, string> = {
+const inProgress: Running<ModelEvent, SseRecord> = {
   step: () => {},
   end: () => {},
-  progress: (out) => out.push('in progress'),
+  progress: (out) => out.push({ event: '', data: 'in progress' }),
 };
+
+const inProgressText = 'data: in progress\n\n';
 
 test('in a long silence each fourth keep-alive is an event, once the answer has begun', async (t) => {
   const comment = responsesClient.keepAlive;
@@ -108,7 +111,7 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
     begun: true,
     writing: inProgress,
   });
-  t.deepEqual(brief(await beats(converted)), [comment, comment, comment, 'in progress', comment, comment]);
+  t.deepEqual(brief(await beats(converted)), [comment, comment, comment, inProgressText, comment, comment]);
 
   const record =
     'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}\n\n';
@@ -134,5 +137,5 @@ test('such an event comes once a minute: Codex gives up after five without one',
     writing: inProgress,
   });
   const sent = brief(await beats(asked));
-  t.is((sent.indexOf('in progress') + 1) * keepAliveMs, 60_000);
+  t.is((sent.indexOf(inProgressText) + 1) * keepAliveMs, 60_000);
 });

@@ -16,7 +16,7 @@ import { responsesSocket } from '../../../protocols/responses/socket/socket.ts';
 
 const proxies = trustedProxies([]);
 const head: ReplyPart = { type: 'head', status: 200, headers: {} };
-const data = (text: string): ReplyPart => ({ type: 'data', data: text });
+const data = (text: string): ReplyPart => ({ type: 'data', data: Buffer.from(text) });
 const event = (type: string, more: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 
@@ -138,7 +138,7 @@ test('a silent client is pinged, a long wait has a message, and a lifetime ends 
   rig.send();
   for (const ms of [15_000, 15_000, 15_000, 15_000]) {
     rig.pass(ms);
-    parts.next(data(': keep-alive\n\n'));
+    parts.next({ type: 'data', data: responsesClient.keepAlive });
   }
   t.deepEqual(await rig.since(), ['ping', 'ping', 'codex.keepalive']);
   for (let minutes = 0; minutes < 60; minutes += 1) {
@@ -337,17 +337,15 @@ test('an answer is cut into the same messages, whatever its chunks and its line 
       for (let from = 0; from < bytes.length; from += size) frames.take(bytes.subarray(from, from + size));
       t.deepEqual(got, plain, `${title}, ${size}`);
     }
-    if (title.startsWith('C')) continue;
-    const got: string[] = [];
-    new ReplyFrames((_, message) => got.push(message.toString())).take(text);
-    t.deepEqual(got, plain, title);
   }
   const got: string[] = [];
   const frames = new ReplyFrames((_, message) => got.push(message.toString()));
   frames.take(Buffer.from(`${events[0]}event: x\ndata: {"hal`));
   t.is(frames.heldBytes > 0, true);
   // The gateway's own end stands after half a record.
-  frames.take(`\n\n${events[2]}`);
+  frames.drop();
+  t.is(frames.heldBytes, 0);
+  frames.take(Buffer.from(events[2] ?? ''));
   t.deepEqual(got, [plain[0], plain[2]]);
 });
 

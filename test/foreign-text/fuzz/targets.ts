@@ -18,6 +18,7 @@ import { runWhole } from '../../../engine/model/machine.ts';
 import type { UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { maskUrl, textMask } from '../../../engine/observe/log/mask-text.ts';
@@ -154,7 +155,7 @@ const checkAnswer = (decoded: readonly ModelEvent[]): void => {
   );
   for (const client of clients.filter(({ wire }) => !raw.has(wire))) {
     try {
-      readers[client.wire].stream(runWhole(client.encodeStream, asking(), events).join(''));
+      readers[client.wire].stream(sseText(runWhole(client.encodeStream, asking(), events)));
       const reply = foldReply(events);
       if (!isFault(reply)) readers[client.wire].reply(client.encodeReply(reply, asking()));
     } catch (error) {

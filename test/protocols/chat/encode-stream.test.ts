@@ -6,6 +6,7 @@ import { runWhole } from '../../../engine/model/machine.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import type { Citation } from '../../../engine/model/request.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { chatClient } from '../../../protocols/chat/index.ts';
 import { anyText } from '../../support/arbitraries/text.ts';
 import { plainRequest, replyContext } from '../../support/context.ts';
@@ -39,7 +40,7 @@ const answer = (blocks: readonly (readonly [Block, ...Delta[]])[], end: ModelEve
 
 const counted = () => replyContext({ request: { ...plainRequest, streamUsage: true } });
 const write = (events: readonly ModelEvent[], context = counted()) =>
-  runWhole(chatClient.encodeStream, context, events).join('');
+  sseText(runWhole(chatClient.encodeStream, context, events));
 
 /** The stream's facts; a whole reply of the same events must say the same. */
 const facts = (events: readonly ModelEvent[], context = counted()) => {
@@ -151,7 +152,7 @@ test('a client with functions of the older form gets one call', (t) => {
   const lost = ({ losses }: typeof context) => losses.list.map(({ path }) => path);
   t.deepEqual(lost(context), ['reply.tool_calls']);
   const streaming = replyContext({ clientBody: context.clientBody });
-  const streamed = runWhole(chatClient.encodeStream, streaming, events).join('');
+  const streamed = sseText(runWhole(chatClient.encodeStream, streaming, events));
   t.deepEqual(
     [...streamed.matchAll(/"delta":(\{.*?\}),"logprobs":null,"finish_reason":(null|"\w+")/g)].map(([, ...parts]) =>
       parts.join(' '),

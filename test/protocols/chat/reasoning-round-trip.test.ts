@@ -4,6 +4,7 @@ import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { replyContext } from '../../support/context.ts';
@@ -69,7 +70,7 @@ const sorted = (value: unknown): unknown =>
 const events: ModelEvent[] = upstream.decodeReply(body, replyContext());
 
 test('a stream sent back completely restores every entry', (t) => {
-  const { sent, losses } = sendBack(gather(runWhole(chatClient.encodeStream, replyContext(), events).join('')));
+  const { sent, losses } = sendBack(gather(sseText(runWhole(chatClient.encodeStream, replyContext(), events))));
   t.deepEqual(sorted(sent.reasoning_details), sorted(entries));
   t.is(sent.content, 'a');
   t.deepEqual(losses, []);
@@ -98,7 +99,7 @@ test('a foreign payload survives the client and stays out of this wire', (t) => 
     { type: 'block-stop', index: 1 },
     { type: 'message-stop', finish: 'tool-call', usage: {} },
   ];
-  const message = gather(runWhole(chatClient.encodeStream, replyContext(), foreign).join(''));
+  const message = gather(sseText(runWhole(chatClient.encodeStream, replyContext(), foreign)));
   const { turns } = chatClient.decodeRequest({ model: 'm', messages: [message] });
   t.like(turns[0]?.parts, {
     0: { type: 'thinking', text: 'x', signature },

@@ -5,6 +5,7 @@ import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { plainRequest, replyContext } from '../../support/context.ts';
@@ -63,7 +64,7 @@ for (const recording of good) {
     const events = decode(recording);
     checkEvents(events);
     const context = counting();
-    const streamed = readChatStream(runWhole(chatClient.encodeStream, context, events).join(''));
+    const streamed = readChatStream(sseText(runWhole(chatClient.encodeStream, context, events)));
     const expected: unknown = factsOf(recording);
     const seen: unknown = withoutId(streamed);
     t.deepEqual(seen, expected);

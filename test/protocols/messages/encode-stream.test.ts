@@ -6,6 +6,7 @@ import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, recordsOf } from '../../support/events.ts';
@@ -31,7 +32,7 @@ const answer = (
 
 const written = (events: readonly ModelEvent[], context: ReplyContext = replyContext()): string => {
   checkEvents(events);
-  return runWhole(messagesClient.encodeStream, context, events).join('');
+  return sseText(runWhole(messagesClient.encodeStream, context, events));
 };
 
 const whole = (events: readonly ModelEvent[], context: ReplyContext = replyContext()): JsonObject => {
@@ -288,13 +289,12 @@ test('an error ends the stream, with nothing after it', (t) => {
 });
 
 test('events that never end are cut off', (t) => {
-  const text = runWhole(messagesClient.encodeStream, replyContext(), [{ type: 'message-start', id: '', model: '' }]);
-  t.truthy(readMessagesStream(text.join('')).error);
+  const records = runWhole(messagesClient.encodeStream, replyContext(), [{ type: 'message-start', id: '', model: '' }]);
+  t.truthy(readMessagesStream(sseText(records)).error);
 });
 
-test('what a terminal error looks like after bytes that end anywhere', (t) => {
-  const relayed = 'event: ping\ndata: {"type":"ping"}';
-  const text = relayed + messagesClient.encodeBreak({ kind: 'upstream-cut', message: 'cut' }, 'req_1');
+test('the terminal error of a broken relay', (t) => {
+  const text = sseText(messagesClient.encodeBreak({ kind: 'upstream-cut', message: 'cut' }, 'req_1'));
   t.is(readMessagesStream(text).error, 'cut');
   t.like(dataOf(text, 'error')[0], { request_id: 'req_1' });
 });

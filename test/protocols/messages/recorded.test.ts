@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { readSseRecords } from '../../../engine/model/wire/sse.ts';
+import { readSseRecords, sseText } from '../../../engine/model/wire/sse.ts';
 import { decodeFault } from '../../../protocols/messages/decode-fault.ts';
 import { decodeReply } from '../../../protocols/messages/decode-reply/decode-reply.ts';
 import { decodeStream } from '../../../protocols/messages/decode-reply/decode-stream.ts';
@@ -20,7 +20,7 @@ import { expected, expectedFacts, hashed, recording, recordings, replies } from 
 const decoded = (pieces: readonly Uint8Array[]): ModelEvent[] =>
   runWhole(decodeStream, replyContext(), runWhole(readSseRecords, replyContext(), pieces));
 
-const written = (events: readonly ModelEvent[]): string => runWhole(encodeStream, replyContext(), events).join('');
+const written = (events: readonly ModelEvent[]): string => sseText(runWhole(encodeStream, replyContext(), events));
 
 const folded = (events: readonly ModelEvent[]): JsonObject => {
   const reply = foldReply(events);

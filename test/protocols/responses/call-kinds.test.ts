@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import type { Tool } from '../../../engine/model/request.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
@@ -160,7 +161,7 @@ for (const [place, body] of Object.entries(places)) {
       const clientBody = { model: 'm', ...body };
       const context = replyContext({ clientBody, request: decodeRequest(clientBody) });
       const events = eventsFor(given);
-      const text = runWhole(responsesClient.encodeStream, context, events).join('');
+      const text = sseText(runWhole(responsesClient.encodeStream, context, events));
       readResponsesStream(text);
       const records: readonly JsonObject[] = recordsOf(Buffer.from(text)).map(({ data }) => JSON.parse(data));
       const of = (type: string) => records.filter((record) => record.type === type);

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { packCallSignature } from '../../../protocols/responses/call-signature.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { encodeReply } from '../../../protocols/responses/encode-reply/encode-reply.ts';
@@ -69,7 +71,7 @@ interface Told {
 const tell = (events: readonly ModelEvent[], asked = clientBody): Told => {
   const given = context(asked);
   checkEvents(events);
-  const text = runWhole(encodeStream, given, events).join('');
+  const text = sseText(runWhole(encodeStream, given, events));
   const facts = readResponsesStream(text);
   const records = recordsOf(Buffer.from(text)).map(({ data }) => JSON.parse(data));
   const { response } = records.at(-1);
@@ -174,7 +176,7 @@ test('a complete response has its completion time and the penalties', (t) => {
   const cut = tell([start, stop('length')]).response;
   t.is(cut.completed_at, null);
   const given = replyContext({ clientBody: { ...clientBody, presence_penalty: 0.5, frequency_penalty: -1 } });
-  const text = runWhole(encodeStream, given, [start, stop()]).join('');
+  const text = sseText(runWhole(encodeStream, given, [start, stop()]));
   t.is(text.match(/"presence_penalty":0\.5/g)?.length, 3);
   t.is(text.match(/"frequency_penalty":-1/g)?.length, 3);
   t.is(text.match(/"completed_at":null/g)?.length, 2);
@@ -182,7 +184,7 @@ test('a complete response has its completion time and the penalties', (t) => {
 
 test('usage that the upstream never gave: details are there, the prompt is estimated', (t) => {
   const given = replyContext({ inputEstimate: 7 });
-  const text = runWhole(encodeStream, given, [start, { type: 'message-stop', finish: 'end', usage: {} }]).join('');
+  const text = sseText(runWhole(encodeStream, given, [start, { type: 'message-stop', finish: 'end', usage: {} }]));
   t.deepEqual(readResponsesStream(text).usage, { prompt: 7, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 });
 });
 
@@ -446,7 +448,7 @@ for (const [title, events, done] of breaks) {
 }
 
 test('during a silence response.in_progress is repeated with the next sequence number', (t) => {
-  const out: string[] = [];
+  const out: SseRecord[] = [];
   const running = encodeStream.start(context());
   running.progress?.(out);
   t.deepEqual(out, [], 'not before the answer has begun');
@@ -454,7 +456,7 @@ test('during a silence response.in_progress is repeated with the next sequence n
   running.progress?.(out);
   running.step(stop('end'), out);
   running.end(out);
-  const records = recordsOf(Buffer.from(out.join(''))).map(({ data }) => JSON.parse(data));
+  const records = out.map(({ data }) => JSON.parse(data));
   t.deepEqual(
     records.map(({ sequence_number }) => sequence_number),
     records.map((_, index) => index),

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { encodeStream } from '../../../protocols/responses/encode-reply/encode-stream.ts';
 import { replyContext } from '../../support/context.ts';
 import { recordsOf } from '../../support/events.ts';
@@ -25,7 +26,7 @@ const events: ModelEvent[] = [
 type Members = Record<string, unknown>;
 
 const sound = (): Members[] =>
-  recordsOf(Buffer.from(runWhole(encodeStream, replyContext(), events).join(''))).map(({ data }) => JSON.parse(data));
+  recordsOf(Buffer.from(sseText(runWhole(encodeStream, replyContext(), events)))).map(({ data }) => JSON.parse(data));
 
 const write = (records: readonly Members[]): string =>
   records.map((record) => `event: ${record.type}\ndata: ${JSON.stringify(record)}\n\n`).join('');

@@ -2,6 +2,7 @@ import test from 'ava';
 import OpenAI from 'openai';
 import type { ModelEvent } from '../../../engine/model/event.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request/decode-request.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
@@ -25,7 +26,7 @@ for (const expected of expectedCases.filter(({ kind }) => kind === 'sse')) {
   test(`${expected.case}: the library reads the stream written again`, async (t) => {
     const given = context();
     const events = eventsOf(responsesUpstream.decodeStream, [replyBytes(expected)], given);
-    const stream = streamOf(runWhole(responsesClient.encodeStream, given, events).join(''));
+    const stream = streamOf(sseText(runWhole(responsesClient.encodeStream, given, events)));
     let text = '';
     stream.on('response.output_text.delta', ({ delta }) => {
       text += delta;
@@ -66,7 +67,7 @@ const everything: ModelEvent[] = [
 
 test('the library reads every kind of item', async (t) => {
   const stop: ModelEvent = { type: 'message-stop', finish: 'tool-call', usage: { input: 1, output: 2 } };
-  const text = runWhole(responsesClient.encodeStream, context(), [...everything, stop]).join('');
+  const text = sseText(runWhole(responsesClient.encodeStream, context(), [...everything, stop]));
   const stream = streamOf(text);
   const seen: string[] = [];
   stream.on('event', ({ type }) => seen.push(type));
@@ -83,7 +84,7 @@ test('the library reads every kind of item', async (t) => {
 
 test('the SDK raises a failure in mid-stream, with its message and code', async (t) => {
   const failure: ModelEvent = { type: 'error', fault: { kind: 'upstream-cut', message: 'broke' } };
-  const text = runWhole(responsesClient.encodeStream, context(), [...everything, failure]).join('');
+  const text = sseText(runWhole(responsesClient.encodeStream, context(), [...everything, failure]));
   const error = await t.throwsAsync(streamOf(text).finalResponse(), { instanceOf: OpenAI.APIError });
   t.is(error.message, 'broke');
   t.is(error.code, 'server_error');

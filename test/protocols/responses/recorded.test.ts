@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { unpackSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { readSseRecords } from '../../../engine/model/wire/sse.ts';
+import { readSseRecords, sseText } from '../../../engine/model/wire/sse.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';
@@ -60,7 +60,7 @@ for (const expected of answered) {
   test(`${expected.case}: re-encoded, the stream is well formed and has the recorded facts`, (t) => {
     const context = contextOf(expected);
     const facts = readResponsesStream(
-      runWhole(responsesClient.encodeStream, context, decode(expected, context)).join(''),
+      sseText(runWhole(responsesClient.encodeStream, context, decode(expected, context))),
     );
     const { usage } = expected;
     t.is(facts.model, expected.model);
@@ -108,7 +108,7 @@ for (const expected of answered) {
       return;
     }
     const body = responsesClient.encodeReply(reply, context);
-    const text = runWhole(responsesClient.encodeStream, context, events).join('');
+    const text = sseText(runWhole(responsesClient.encodeStream, context, events));
     t.deepEqual(readResponsesReply(body), readResponsesStream(text));
     const last = JSON.parse(text.slice(text.lastIndexOf('data: ') + 6));
     t.deepEqual(JSON.parse(JSON.stringify(body)), last.response);

@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
+import { sseText } from '../../../engine/model/wire/sse.ts';
+import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { formats } from '../../../transformers/index.ts';
 import { replyContext } from '../../support/context.ts';
@@ -237,10 +239,10 @@ const eventsShown = (
   context: ReturnType<typeof replyContext>,
 ): string => {
   const running = protocol.encodeStream.start(context);
-  const out: string[] = [];
+  const out: SseRecord[] = [];
   for (const event of events) running.step(event, out);
   running.end(out);
-  return out.join('').replaceAll(JSON.stringify(context.model), '"the model"');
+  return sseText(out).replaceAll(JSON.stringify(context.model), '"the model"');
 };
 
 const pairs: readonly (readonly [row: string, known: string, future: readonly string[]])[] = [
