@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { ClientProtocol } from '../engine/model/protocol.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../engine/model/protocol.ts';
 import { chatClient } from './chat/index.ts';
 import { chatSchemas } from './chat/openapi.ts';
 import { messagesClient, messagesUpstream } from './messages/index.ts';
@@ -14,12 +14,12 @@ interface ServedProtocol {
   readonly schemas: { readonly title: string } & Readonly<Record<'request' | 'reply' | 'fault', TSchema>>;
 }
 
-/** Encodes a request for router modules that take Messages. */
-export const encodeMessagesBody = messagesUpstream.encodeRequest;
+/** The form of the requests that router modules of the older form take. */
+export const olderRouters: Pick<UpstreamProtocol, 'wire' | 'encodeRequest'> = messagesUpstream;
 
 /** The client protocols. */
 export const clientProtocols: readonly ServedProtocol[] = [
-  { protocol: messagesClient, paths: ['/v1/messages'], schemas: messagesSchemas },
-  { protocol: chatClient, paths: ['/v1/chat/completions', '/chat/completions'], schemas: chatSchemas },
-  { protocol: responsesClient, paths: ['/v1/responses', '/responses'], schemas: responsesSchemas },
+  { protocol: messagesClient, paths: [messagesClient.path], schemas: messagesSchemas },
+  { protocol: chatClient, paths: [chatClient.path, '/chat/completions'], schemas: chatSchemas },
+  { protocol: responsesClient, paths: [responsesClient.path, '/responses'], schemas: responsesSchemas },
 ];

@@ -1,7 +1,7 @@
 import { finalize, from, mergeMap } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../../engine/config/config.ts';
-import { explain, minimalRequest } from '../../engine/endpoints/explain.ts';
+import { explain } from '../../engine/endpoints/explain.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
 import { fail } from '../../engine/model/fault.ts';
@@ -87,7 +87,7 @@ const questionOf = (
   const headers = Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   const question = {
     client,
-    body: objectAt(source, 'body') ?? minimalRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
+    body: objectAt(source, 'body') ?? client.question(asked.model ?? noRequest(), asked.text ?? 'Hello!'),
     headers: Object.fromEntries(headers),
     origin: {
       ...(asked.path !== undefined && { path: asked.path }),

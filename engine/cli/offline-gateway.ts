@@ -1,4 +1,4 @@
-import { encodeMessagesBody } from '../../protocols/index.ts';
+import { olderRouters } from '../../protocols/index.ts';
 import { defaultFormat, formats, shipped, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
@@ -57,7 +57,7 @@ export const judgeOffline = async (
   const options = {
     home,
     transformerFolders: leaveOf(leave).transformerFolders,
-    registry: { formats, stages, shipped, defaultFormat, messagesBody: encodeMessagesBody },
+    registry: { formats, stages, shipped, defaultFormat, olderRouters },
   };
   const inspect: Inspect = (draft, written) => inspectDraft(draft, written, options);
   const result = validateConfig(source, env);

@@ -6,7 +6,6 @@ import { bodyText } from '../model/call-body.ts';
 import { FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
-import type { ClientWire } from '../model/wire/client-wires.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../observe/log/mask-text.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
@@ -103,32 +102,12 @@ const withCause = ({ fault, cause }: FaultError, { config, log }: Gateway): Faul
   return new FaultError({ ...fault, message }, { cause });
 };
 
-/** A minimal request in a client's wire format. */
-export const minimalRequest = (client: ClientWire, model: string, text: string): JsonObject => ({
-  model,
-  ...usual[client].question(text),
-});
-
-/** A protocol's usual path, and the members of a body that ask a question. */
-interface Usual {
-  readonly path: string;
-  readonly question: (text: string) => JsonObject;
-}
-
-const asMessage = (text: string): JsonObject => ({ max_tokens: 1024, messages: [{ role: 'user', content: text }] });
-
-const usual: Readonly<Record<ClientWire, Usual>> = {
-  messages: { path: '/v1/messages', question: asMessage },
-  chat: { path: '/v1/chat/completions', question: asMessage },
-  responses: { path: '/v1/responses', question: (text) => ({ input: text }) },
-};
-
 const exchangeFor = ({ client, body, headers, origin, atMs }: Question, observer?: Observer): Exchange =>
   new Exchange({
     incoming: {
       id: 'explain',
       startedAtMs: atMs,
-      path: origin?.path ?? usual[client.wire].path,
+      path: origin?.path ?? client.path,
       namedClient: origin?.key,
       body: Buffer.from(JSON.stringify(body)),
       header: (name) => headers[name],

@@ -5,16 +5,12 @@ import { frozen } from '../model/checked/copy.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { UpstreamProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
-import type { ClientWire } from '../model/wire/client-wires.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { tapAroundStage, tapRequestStage } from '../routing/plan/build-stages.ts';
 import type { GraphNode } from '../routing/plan/graph.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
-
-/** The list of a client's body that grows from turn to turn. */
-const lists: Readonly<Record<ClientWire, string>> = { messages: 'messages', chat: 'messages', responses: 'input' };
 
 /** Whether the call of a request begins with that of the turn before. */
 export interface GrowingPrefix {
@@ -79,7 +75,7 @@ export const growingPrefix = (
   ready: Ready,
   later: NotedRequest,
 ): Observable<GrowingPrefix | undefined> => {
-  const before = turnBefore(body, lists[ready.client.wire]);
+  const before = turnBefore(body, ready.client.turns);
   if (!before) return of(undefined);
   const earlier = new NotedRequest(later.gateway);
   // The destination is the same, whatever rules would say of the shorter conversation.

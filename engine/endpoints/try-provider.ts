@@ -19,7 +19,6 @@ import { eventStagesOf } from '../routing/plan/build-graph.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { TaughtMemory } from '../routing/taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
-import { minimalRequest } from './explain.ts';
 
 /** A provider's answer to a test request. */
 interface TrialAnswer {
@@ -46,7 +45,7 @@ const maxTokens = 16;
  */
 export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: Gateway): Observable<TrialAnswer> =>
   defer(() => {
-    const asked = { ...minimalRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
+    const asked = { ...client.question(`${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
     const exchange = new Exchange({
       incoming: {
         id: 'trial',

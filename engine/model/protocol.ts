@@ -35,6 +35,12 @@ export interface ClientProtocol {
   readonly needsRepair?: (body: JsonObject) => boolean;
   /** Whether the client wants the answer in a form that is never requested upstream, so that it can't pass through. */
   readonly rewritesReply?: (body: JsonObject) => boolean;
+  /** Its usual path. */
+  readonly path: string;
+  /** The smallest request: a question to a model. */
+  readonly question: (model: string, text: string) => JsonObject;
+  /** The list of a body that grows from turn to turn. */
+  readonly turns: string;
   /** A field that only an upstream of the same wire format can support, such as server-side state. */
   readonly ownWireField?: (body: JsonObject) => OwnWireField | undefined;
   /**
@@ -140,6 +146,8 @@ export interface StreamEnds {
    * record has it.
    */
   readonly encodeFinish?: (finish: FinishReason, first: SseRecord | undefined) => SseRecord;
+  /** Texts of which one occurs in each record with a part of a call, for answers that end without a finish. Absent: none does. */
+  readonly callMarks?: readonly string[];
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
   readonly terminal?: SseRecord;
 }
@@ -175,6 +183,8 @@ export interface UpstreamProtocol {
   readonly usageMembers?: (request: ModelRequest) => JsonObject | undefined;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
+  /** Servers may report how likely an answer to a decision is. */
+  readonly reportsProbabilities?: true;
   /** The vendor summarizes a conversation on demand, in its own form; absent: a model is asked for a summary. */
   readonly compacts?: true;
   /** Streams have no terminal record: a finished answer is complete, however its connection ends. */

@@ -418,6 +418,13 @@ export type OutputFormat =
       readonly strict?: boolean | undefined;
     };
 
+/** A vendor's web search as a client has it, for asking what an encoder makes of it. */
+export const webSearchProbe = {
+  type: 'web-search',
+  raw: { wire: 'messages', value: {} },
+  at: 'tools[0]',
+} as const satisfies Tool;
+
 /** A request with only a model, to see what the rules make of its name. */
 export const probeRequest = (model: string): ModelRequest => ({
   model,

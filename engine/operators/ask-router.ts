@@ -83,7 +83,7 @@ const answerOf = (router: LoadedRouter, decoded: Decoded, gateway: Gateway): Obs
       throw routerFault(router, "can't be used; app.log says why");
     case 'question':
       return router.choose(questionOf(decoded, gateway));
-    case 'messages':
+    case 'older':
       return olderQuestionOf(decoded, gateway).pipe(mergeMap(router.choose));
     default:
       return router satisfies never;
@@ -111,8 +111,9 @@ const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): 
     client: client.wire,
   };
   // Parsed again, since a module may change it.
+  const { olderRouters } = registry;
   const body: JsonObject =
-    client.wire === 'messages' ? JSON.parse(text) : (registry.messagesBody?.(request, context) ?? {});
+    client.wire === olderRouters?.wire ? JSON.parse(text) : (olderRouters?.encodeRequest(request, context) ?? {});
   return from(tokens.count(request)).pipe(
     map(({ tokens: tokenCount }) => ({ request: { body, tokenCount }, config: olderConfig(gateway) })),
   );

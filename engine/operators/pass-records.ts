@@ -109,7 +109,8 @@ export class RecordForwarder {
     this.#context = context;
     this.#progress = progress;
     this.#faultIn = faultIn;
-    if (client.ends.encodeFinish) this.#calls = new PassedCalls(new HeldAnswer(answerMemory));
+    const { callMarks } = client.ends;
+    if (callMarks) this.#calls = new PassedCalls(new HeldAnswer(answerMemory), callMarks);
     this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
@@ -229,7 +230,11 @@ export class RecordForwarder {
     }
     const own = { ...this.#context, losses: new Losses(this.#upstream.wire) };
     const calls = this.#calls?.with(before) ?? [];
-    const events = runWhole(chain(readSseRecords, this.#upstream.decodeStream), own, [...calls, emptyLine, done]);
+    const events = runWhole(chain(readSseRecords, this.#upstream.decodeStream), own, [
+      ...calls,
+      emptyLine,
+      this.#terminal,
+    ]);
     const stop = events.find((event) => event.type === 'message-stop');
     if (calls.length > 0 && stop?.type !== 'message-stop') {
       this.#failure = end;
@@ -247,6 +252,16 @@ export class RecordForwarder {
     if (this.#broken) return new FaultError(this.#broken);
     const told = this.#failure ?? this.#said;
     return told ? new FaultError(this.#faultIn(told)) : (error ?? new FaultError(cutOff));
+  }
+
+  /** The protocol's terminal record; empty if it needs none. */
+  get #terminal(): Buffer {
+    const { terminal } = this.#ends;
+    return terminal ? Buffer.from(sseText([terminal])) : noBytes;
+  }
+
+  #hasWholeData({ data }: SseRecord): boolean {
+    return data.trim() === this.#ends.terminal?.data || parseJson(data) !== undefined;
   }
 
   /** Reads the usage of the long record that ends with these bytes. */
@@ -271,7 +286,7 @@ export class RecordForwarder {
     const held = this.#records.takeHeld();
     const read = held.length > 0 ? this.#read(held) : undefined;
     const last = read && !this.#isUnasked?.(read.record) ? read : undefined;
-    const whole = last && hasWholeData(last.record) ? last : undefined;
+    const whole = last && this.#hasWholeData(last.record) ? last : undefined;
     if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
       throw new FaultError(this.#faultIn(whole.record));
     }
@@ -281,8 +296,7 @@ export class RecordForwarder {
     const isComplete =
       whole?.meaning === 'end' || (error === undefined && (whole?.meaning === 'finish' || this.state === 'finished'));
     if (!isComplete) throw this.#faultAtEnd(error);
-    const terminal = whole?.meaning !== 'end' && this.#ends.terminal;
-    const added = terminal ? Buffer.from(sseText([terminal])) : noBytes;
+    const added = whole?.meaning === 'end' ? noBytes : this.#terminal;
     if (!whole) return added.length > 0 ? added : undefined;
     return Buffer.concat([finish ?? noBytes, held, emptyLine, added]);
   }
@@ -291,16 +305,19 @@ export class RecordForwarder {
 /** The records of an answer from its first call on, up to a bound. */
 class PassedCalls {
   readonly #memory: HeldAnswer;
+  readonly #marks: readonly string[];
   #records: Buffer[] = [];
   #bytes = 0;
   #isFound = false;
 
-  constructor(memory: HeldAnswer) {
+  /** `marks`: texts of which one occurs in each record of a call. */
+  constructor(memory: HeldAnswer, marks: readonly string[]) {
     this.#memory = memory;
+    this.#marks = marks;
   }
 
   add(records: Buffer): void {
-    this.#isFound ||= callMarks.some((mark) => records.includes(mark));
+    this.#isFound ||= this.#hasCall(records);
     if (!this.#isFound || this.#bytes > maxHeldBytes) return;
     this.#bytes += records.length;
     if (this.#bytes <= maxHeldBytes && this.#memory.mayHold(this.#bytes)) this.#records.push(records);
@@ -314,7 +331,11 @@ class PassedCalls {
 
   /** The records up to now, with the last ones; empty if they have no call. */
   with(last: Buffer): readonly Buffer[] {
-    return this.#isFound || callMarks.some((mark) => last.includes(mark)) ? [...this.#records, last] : [];
+    return this.#isFound || this.#hasCall(last) ? [...this.#records, last] : [];
+  }
+
+  #hasCall(records: Buffer): boolean {
+    return this.#marks.some((mark) => records.includes(mark));
   }
 
   release(): void {
@@ -322,8 +343,6 @@ class PassedCalls {
     this.#memory.keep(0);
   }
 }
-
-const callMarks = ['"tool_calls"', '"function_call"'].map((text) => Buffer.from(text));
 
 /** A few records, up to a bound. */
 class LateRecords {
@@ -338,9 +357,6 @@ class LateRecords {
 
 const noBytes = Buffer.alloc(0);
 const emptyLine = Buffer.from('\n\n');
-const done = Buffer.from('data: [DONE]\n\n');
-
-const hasWholeData = ({ data }: SseRecord): boolean => data.trim() === '[DONE]' || parseJson(data) !== undefined;
 
 /** The records that the end of a passed-through stream depends on, as text; `undefined` if none passed. */
 export const passedRecords = ({ passed }: ReplyProgress): PassedRecords | undefined =>

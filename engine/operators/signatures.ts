@@ -139,7 +139,7 @@ export const reconcileSignatures = (
       if (issuer === undefined || issuer === addressee.provider) return [part];
       if (part.type === 'opaque') refuseForeign(part.at, issuer);
       const left = withoutSignature(part);
-      losses.drop(`${part.at ?? turn.at ?? 'messages'}${left ? '.signature' : ''}`, 'reasoning of another provider');
+      losses.drop(`${part.at ?? turn.at ?? 'turns'}${left ? '.signature' : ''}`, 'reasoning of another provider');
       return left ? [left] : [];
     });
     const same = parts.length === turn.parts.length && parts.every((part, index) => part === turn.parts[index]);

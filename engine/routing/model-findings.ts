@@ -1,7 +1,6 @@
 import type { NamedClient } from '../config/config.ts';
 import type { Finding } from '../config/diagnostics.ts';
 import { findDestination } from '../config/sections/destination.ts';
-import type { WireFormat } from '../model/request.ts';
 import { memberPath } from '../model/schema.ts';
 import type { Gateway } from './gateway.ts';
 import { destinationName } from './model-names.ts';
@@ -41,9 +40,6 @@ export const unpricedModels = ({ name }: NamedClient, { config, access, modelFac
       .map((model) => `${provider.name},${model}`),
   );
 
-/** The formats in which a provider may report how likely an answer is. */
-const probable: ReadonlySet<WireFormat> = new Set(['chat', 'decisions']);
-
 /** Says which conditions want a probability that their model's provider doesn't report. */
 const improbableDecisions = ({ config, rules = [], conditions = [], formatOf }: Known): readonly Finding[] =>
   [
@@ -54,8 +50,13 @@ const improbableDecisions = ({ config, rules = [], conditions = [], formatOf }: 
       const found = decides?.atLeast === undefined ? undefined : findDestination(config, decides.ask);
       if (!found || found.pool) return [];
       const { format, options } = formatOf(found);
-      const { wire } = format.protocol({ ...found, baseUrl: found.provider.baseUrl, options, passes: undefined });
-      if (probable.has(wire)) return [];
+      const { wire, reportsProbabilities } = format.protocol({
+        ...found,
+        baseUrl: found.provider.baseUrl,
+        options,
+        passes: undefined,
+      });
+      if (reportsProbabilities) return [];
       const message = `is never known: over ${wire}, ${destinationName(found)} reports no probability, so it is as \`otherwise\` says`;
       return [{ path: `${at}.${inner}.atLeast`, message }];
     }),

@@ -1,6 +1,7 @@
 import type { Scenario } from '../config/config.ts';
 import { isJsonObject } from '../model/json/json.ts';
-import { askedEffort, type ModelRequest, type Part, type Reasoning, type Tool } from '../model/request.ts';
+import { askedEffort, type ModelRequest, type Part, type Tool } from '../model/request.ts';
+import { aroundTurnEffort, isAboveUsual } from '../model/wire/efforts.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
 /** What a rule needs besides the request. */
@@ -70,21 +71,14 @@ const background: Rule = ({ model }, { requestClass }) => {
   return /haiku/i.test(model) ? 'the model asked for is a haiku' : undefined;
 };
 
-/**
- * Agents send adaptive thinking or a usual effort on every request, so only a budget or an effort above the usual counts: in Messages,
- * `high` is the default.
- */
+/** Agents send adaptive thinking or a usual effort on every request, so only a budget or an effort above the usual counts. */
 const think: Rule = (request) => {
-  const { mode, budget = 0, wire } = request.reasoning ?? messageEffort;
+  const { mode, budget = 0, wire } = request.reasoning ?? aroundTurnEffort;
   if (mode === 'off') return undefined;
   if (mode === 'on' && budget > 0) return `thinking is on with a budget of ${formatCount(budget)} tokens`;
   const effort = askedEffort(request);
-  const counts = effort === 'high' ? wire !== 'messages' : effort === 'xhigh' || effort === 'max';
-  return counts ? `the effort asked for is ${effort}` : undefined;
+  return effort && isAboveUsual(effort, wire) ? `the effort asked for is ${effort}` : undefined;
 };
-
-/** The settings around an effort that only a message of a Messages client sets. */
-const messageEffort: Reasoning = { wire: 'messages' };
 
 /** The rule of each scenario. */
 export const rules: Readonly<Record<Scenario, Rule>> = { compact, longContext, image, webSearch, background, think };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
-import { encodeMessagesBody } from '../../protocols/index.ts';
+import { olderRouters } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, shipped, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
@@ -166,7 +166,7 @@ const ending = (parts: EndingParts): Pick<Service, 'stop' | 'retire'> => {
 
 const registryWith = (vendors: readonly Format[] = []) => {
   const all = new Map([...formats, ...vendors.map((format) => [format.name, format] as const)]);
-  const registry = { formats: all, stages, shipped, defaultFormat, messagesBody: encodeMessagesBody };
+  const registry = { formats: all, stages, shipped, defaultFormat, olderRouters };
   return { registry, known: knownVendors(all) };
 };
 

@@ -1,5 +1,5 @@
 import { throwError } from 'rxjs';
-import { encodeMessagesBody } from '../../protocols/index.ts';
+import { olderRouters } from '../../protocols/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { SessionSpending } from '../config/custom/session-spending.ts';
@@ -28,7 +28,7 @@ const longestTimerMs = 2 ** 31 - 1;
 export const dryGateway = (config: Config, modules: Modules, services: Partial<Services> = {}): Gateway =>
   compileGateway(
     config,
-    { formats, stages, defaultFormat, messagesBody: encodeMessagesBody, ...modules },
+    { formats, stages, defaultFormat, olderRouters, ...modules },
     {
       upstreams: silent,
       commandKeys: maskedKeys(),

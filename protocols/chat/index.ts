@@ -34,6 +34,9 @@ export { chatModelList } from './models.ts';
 /** The client side of Chat Completions. */
 export const chatClient: ClientProtocol = {
   wire: 'chat',
+  path: '/v1/chat/completions',
+  question: (model, text) => ({ model, max_tokens: 1024, messages: [{ role: 'user', content: text }] }),
+  turns: 'messages',
   decodeRequest,
   texts: new Set(['content', 'text', 'arguments']),
   needsRepair: usesFunctions,
@@ -52,6 +55,7 @@ export const chatClient: ClientProtocol = {
     isFailure,
     terminal,
     encodeFinish: finishRecord,
+    callMarks: ['"tool_calls"', '"function_call"'],
   },
   isUsageRecord,
 };
@@ -100,6 +104,7 @@ export const chatUpstream = (
   const dialectOf = traitsByModel(newest, known);
   return {
     wire: 'chat',
+    reportsProbabilities: true,
     prompt: { front: ['tools'], list: 'messages' },
     acceptsVerbatim: acceptsVerbatim(dialectOf),
     readsImages: (model) => dialectOf(model).images,

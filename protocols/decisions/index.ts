@@ -36,6 +36,7 @@ export const decisionsUpstream = (api: DecisionApi): Omit<UpstreamProtocol, 'dec
   };
   return {
     wire: 'decisions',
+    reportsProbabilities: true,
     prompt: { front: [], list: 'questions' },
     encodeRequest: (request) => dialect.encode(request.model, questionOf(request)),
     grammar: decisionsGrammar,

@@ -61,6 +61,9 @@ const messagesSummary: SummaryForm = {
 /** The client side of Anthropic Messages. */
 export const messagesClient: ClientProtocol = {
   wire: 'messages',
+  path: '/v1/messages',
+  question: (model, text) => ({ model, max_tokens: 1024, messages: [{ role: 'user', content: text }] }),
+  turns: 'messages',
   decodeRequest,
   texts: new Set(['content', 'text', 'thinking']),
   needsRepair,

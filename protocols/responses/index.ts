@@ -50,6 +50,9 @@ const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** The client side of the Responses protocol. */
 export const responsesClient: ClientProtocol = {
   wire: 'responses',
+  path: '/v1/responses',
+  question: (model, text) => ({ model, input: text }),
+  turns: 'input',
   decodeRequest,
   texts: new Set(['content', 'text', 'arguments', 'input', 'output']),
   needsRepair: holdsPackedSignature,

@@ -188,6 +188,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'observe/observer.ts',
         'routing/catalogue/',
         'config/',
+        'http/endpoint.ts',
         'hub/',
         'observe/log/',
         'model/',
@@ -566,6 +567,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'config/',
         'endpoints/',
         'http/bind.ts',
+        'http/endpoint.ts',
         'hub/blob-journal.ts',
         'launch/stale-build.js',
         'observe/log/',
@@ -734,6 +736,37 @@ test('no vendor is named outside its row', (t) => {
         .map(({ place }) => place),
     );
   t.deepEqual(broken, []);
+});
+
+/** Names of wire formats, and their words. */
+const wireWords =
+  /['"`](?:messages|chat|responses|gemini|decisions)['"`]|\/v1\/(?:messages|chat|responses)|\bresponse\.(?:create|completed|failed|incomplete|in_progress|output_)|\bprevious_response|\bmessage_(?:start|delta|stop)|\bcontent_block|\bchat\.completion|\[DONE\]|\btool_calls\b|\bfunction_call|\bgenerateContent/;
+
+/** What serves requests knows wire formats by their protocols. The words stand in `protocols/` and `engine/model/`, and here. */
+const wireWordsIn: Readonly<Record<string, string>> = {
+  'engine/observe/log/stand-ins.ts': 'members of every format whose texts are no content of a user: captures keep them',
+};
+
+test('wire formats are named by protocols and the model, not by what serves requests', (t) => {
+  const places = sources
+    .filter((file) =>
+      /^engine\/(?:(?:endpoints|http|hub|observe|operators|routing|runtime|upstream)\/|[^/]+$)/.test(file),
+    )
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .map((line, index) => ({ file, place: `${file}:${index + 1}`, code: line.replace(/\/\/ .*|^\s*\/?\*.*/, '') }))
+        .filter(({ code }) => wireWords.test(code)),
+    );
+  t.deepEqual(
+    places.filter(({ file }) => wireWordsIn[file] === undefined).map(({ place }) => place),
+    [],
+  );
+  t.deepEqual(
+    [...new Set(places.map(({ file }) => file))].sort(),
+    Object.keys(wireWordsIn).sort(),
+    'each exception is needed',
+  );
 });
 
 /** The strongly connected parts of a graph with more than one member (Tarjan). */

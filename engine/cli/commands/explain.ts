@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { firstValueFrom } from 'rxjs';
 import { Explanation } from '../../../admin/schema.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
-import { explain, minimalRequest } from '../../endpoints/explain.ts';
+import { explain } from '../../endpoints/explain.ts';
 import { FaultError } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
@@ -89,9 +89,9 @@ const headerOf = (text: string): readonly [string, string] => {
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
 };
 
-const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
+const fromOptions = ({ question }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
   if (model === undefined) throw new CommandError('Pass a file with a request (- for standard input), or --model.');
-  return minimalRequest(wire, model, text);
+  return question(model, text);
 };
 
 const fromFile = async (file: string): Promise<JsonObject> => {

@@ -43,7 +43,7 @@ export interface OlderQuestion {
 /** A loaded router module: the form of its argument, and its function. The result may be anything. */
 type RouterChoice =
   | { readonly form: 'question'; readonly choose: (question: RouteQuestion) => Observable<unknown> }
-  | { readonly form: 'messages'; readonly choose: (question: OlderQuestion) => Observable<unknown> };
+  | { readonly form: 'older'; readonly choose: (question: OlderQuestion) => Observable<unknown> };
 
 /** The result of loading the module of `Router.module`. */
 export type LoadedRouter = (RouterChoice | { readonly form: 'unusable'; readonly findings: readonly Finding[] }) & {
@@ -74,14 +74,15 @@ export const loadRouter = async (
 const choiceOf = (name: string, form: RouterModule['form'], exported: unknown): RouterChoice => {
   if (form === 'messages') {
     if (!isFunction(exported)) throw new Error('its export must be a function of a request and the configuration');
-    return { form, choose: ({ request, config }) => answered(asStage(name, () => exported(request, config))) };
+    return { form: 'older', choose: ({ request, config }) => answered(asStage(name, () => exported(request, config))) };
   }
-  if (isFunction(exported)) return { form, choose: (question) => answered(asStage(name, () => exported(question))) };
+  if (isFunction(exported))
+    return { form: 'question', choose: (question) => answered(asStage(name, () => exported(question))) };
   const operator = typeof exported === 'object' && exported !== null && 'operator' in exported && exported.operator;
   if (!isFunction(operator)) throw new Error('its default export must be a function, or an object with an `operator`');
   // The types can't be checked here; what the operator emits is checked when it runs.
   const run = operatorWithin(name, operator as OperatorFunction<RouteQuestion, unknown>);
-  return { form, choose: (question) => of(question).pipe(run) };
+  return { form: 'question', choose: (question) => of(question).pipe(run) };
 };
 
 const isFunction = (value: unknown): value is (...given: readonly unknown[]) => unknown => typeof value === 'function';

@@ -1,4 +1,4 @@
-import type { Effort } from '../request.ts';
+import type { Effort, Reasoning, WireFormat } from '../request.ts';
 
 /** All efforts, from the lowest to the highest. */
 const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
@@ -31,3 +31,10 @@ export const nearestEfforts = (...accepted: readonly [Effort, ...Effort[]]): Eff
     max: nearest('max'),
   };
 };
+
+/** Whether an effort is above what clients of a wire format ask for by default: in Messages, that is `high`. */
+export const isAboveUsual = (effort: Effort, wire: WireFormat | undefined): boolean =>
+  effort === 'high' ? wire !== 'messages' : effort === 'xhigh' || effort === 'max';
+
+/** The settings around an effort that only a turn sets: in no other format can one. */
+export const aroundTurnEffort: Reasoning = { wire: 'messages' };

@@ -71,6 +71,6 @@ export interface TransformerRegistry {
   readonly custom: LoadedStages;
   /** The router module, or its problem; absent: none is configured. */
   readonly router?: LoadedRouter | undefined;
-  /** Encodes a request for a router module that takes Messages; absent: such modules get an empty body. */
-  readonly messagesBody?: UpstreamProtocol['encodeRequest'];
+  /** The form of the requests that router modules of the older form take; absent: they get an empty body. */
+  readonly olderRouters?: Pick<UpstreamProtocol, 'wire' | 'encodeRequest'>;
 }

@@ -11,6 +11,7 @@ import type { Lack, ModelFacts } from '../../model/models/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import { type Format, isVendors, type RowUse, type Target } from '../../model/transformer.ts';
+import { clientWires } from '../../model/wire/client-wires.ts';
 import { isForVerdicts } from '../rules/stage-conditions.ts';
 import { buildGraph, type Graph, socketOf } from './build-graph.ts';
 import { aroundStageOf, buildStages, conditionOf, requestStageOf } from './build-stages.ts';
@@ -165,7 +166,7 @@ export const formatOf = (
     key.model,
   );
 
-/** The faults of providers whose `webSocket` has nothing to apply to: none of their models is called by Responses. */
+/** The faults of providers whose `webSocket` has nothing to apply to: no protocol of their models has one. */
 export const socketFaults = (config: Config, registry: TransformerRegistry): readonly Finding[] =>
   config.providers.flatMap((provider, index) => {
     if (!provider.webSocket) return [];
@@ -173,8 +174,8 @@ export const socketFaults = (config: Config, registry: TransformerRegistry): rea
     for (const model of provider.models.length > 0 ? provider.models : ['']) {
       const { format, options } = formatOf(config, registry, { provider, model });
       const usable = format.optionsReader.faults(options, 'options').length > 0 ? {} : options;
-      const target = { baseUrl: provider.baseUrl, options: usable, model, passes: 'responses' } as const;
-      if (socketOf(provider, format.protocol(target))) return [];
+      const target = { baseUrl: provider.baseUrl, options: usable, model };
+      if (clientWires.some((passes) => socketOf(provider, format.protocol({ ...target, passes })))) return [];
       formats.add(format.name);
     }
     const path = `${memberPath('Providers', index)}.webSocket`;

@@ -1,7 +1,7 @@
 import { FaultError } from '../../model/fault.ts';
 import { Losses } from '../../model/loss.ts';
 import type { UpstreamProtocol } from '../../model/protocol.ts';
-import { probeRequest } from '../../model/request.ts';
+import { probeRequest, webSearchProbe } from '../../model/request.ts';
 import { ToolNames } from '../../model/wire/tool-names.ts';
 
 /** Whether a model is asked by this protocol with the web search of its vendor, if a client has one: the encoder itself tells. */
@@ -12,7 +12,7 @@ export const takesWebSearch = ({ encodeRequest }: UpstreamProtocol, model: strin
       {
         ...probeRequest(model),
         turns: [{ role: 'user', parts: [{ type: 'text', text: '?' }] }],
-        tools: [{ type: 'web-search', raw: { wire: 'messages', value: {} }, at }],
+        tools: [webSearchProbe],
       },
       { names: new ToolNames(), losses, replyPassesThrough: false },
     );
@@ -20,7 +20,5 @@ export const takesWebSearch = ({ encodeRequest }: UpstreamProtocol, model: strin
     if (error instanceof FaultError) return false;
     throw error;
   }
-  return !losses.list.some(({ path, outcome }) => path === at && outcome === 'dropped');
+  return !losses.list.some(({ path, outcome }) => path === webSearchProbe.at && outcome === 'dropped');
 };
-
-const at = 'tools[0]';
