@@ -1,38 +1,55 @@
 import Type from 'typebox';
-import type { HistoryFilter } from '../../engine/features/history/files/search-history.ts';
 import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { HistoryCounts, HistoryExtent, HistoryPage, type KeptRequest } from '../../engine/features/record/schema.ts';
+import type { StoredRequests } from '../../engine/features/history/stored-requests.ts';
+import {
+  HistoryCounts,
+  HistoryExtent,
+  HistoryFacets,
+  HistoryFailures,
+  HistoryHistogram,
+  HistoryPage,
+  HistorySums,
+  KeptRequest,
+} from '../../engine/features/record/schema.ts';
 import { readTime } from '../../engine/features/usage/report.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { ReplyPart } from '../../engine/http/endpoint.ts';
 import { fail } from '../../engine/model/fault.ts';
-import { hasFailed } from '../../engine/model/status.ts';
+import { parseJson } from '../../engine/model/json/json.ts';
+import { reader } from '../../engine/model/schema.ts';
 import type { Gate } from '../../engine/runtime/backpressure.ts';
+import { type ClassSpan, type RequestFilter, sorts } from '../../engine/store/questions.ts';
+import { type Classed, classBounds } from '../../engine/store/shapes.ts';
 import { adminRoute, done, gated, jsonRoute, readNumber } from '../endpoint.ts';
 import { Outcome } from '../schema.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
-import { type KeptParts, NewestRequests } from './newest.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
-export interface HistoryParts extends KeptParts {
+export interface HistoryParts {
+  /** Those that are kept; without `HISTORY`, those in memory. */
+  readonly stored: StoredRequests;
   /** Finds captures; removes what is kept. */
-  readonly requests: Pick<SharedHistory, 'find' | 'clear' | 'list'>;
+  readonly requests: Pick<SharedHistory, 'find' | 'clear'>;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
   /** For the addresses in a HAR. */
   readonly baseUrl: () => string;
   /** The service's own. */
   readonly version: string;
 }
 
-/** Requests that are counted at most. */
-const maxCounted = 20_000;
-
-/** Bytes that one search looks at; the next one goes on there. */
-const maxSearchBytes = 16 << 20;
-
 const maxPage = 500;
 
 /** Requests of one export. */
 const maxExport = 100_000;
+
+const maxBars = 500;
+const maxGroups = 200;
+
+const classQuery = (what: string, name: Classed) =>
+  Type.String({
+    description: `${what}: a class of the facet as \`${classBounds[name][2]}\`, several as \`${classBounds[name][1]}-${classBounds[name][3]}\`, or \`${classBounds[name][2]}-\` for all from there on.`,
+  });
 
 const filterQuery = {
   from: Type.String({ description: 'A time (`2026-01-31T08:00Z`), or how long ago (`36h`, `7d`).' }),
@@ -40,6 +57,7 @@ const filterQuery = {
   model: Type.String({ description: 'The model asked for or used, or `provider,model`.' }),
   provider: Type.String(),
   scenario: Type.String({ description: 'The rule that matched.' }),
+  preset: Type.String(),
   lossy: Type.Enum(['true'], { description: 'Only those with a field that was dropped or approximated.' }),
   status: Type.String({ description: '`ok`, `failed`, or a status: `429`, `5xx`.' }),
   client: Type.String({ description: 'The name of a client of `CLIENTS`.' }),
@@ -47,6 +65,10 @@ const filterQuery = {
   text: Type.String({
     description: 'A part of an id, name, path, reason or fault; upper and lower case are the same.',
   }),
+  duration: classQuery('Milliseconds to the end', 'duration'),
+  firstByte: classQuery('Milliseconds to the first byte', 'firstByte'),
+  cost: classQuery('Billionths of a USD', 'cost'),
+  tools: classQuery('Called tools whose results it brought', 'tools'),
 };
 
 /**
@@ -54,42 +76,105 @@ const filterQuery = {
  *
  * - `GET /api/history`: searches them.
  * - `GET /api/history/counts`: how many there are of each kind.
+ * - `GET /api/history/facets`: the same of each value, among those that pass the other filters.
+ * - `GET /api/history/histogram`: how many there are over time.
+ * - `GET /api/history/failures`: the failed ones by message.
+ * - `GET /api/history/sums`: tokens and cost by client and model.
  * - `GET /api/history/export`: the same as a file of JSON lines, or a HAR.
  * - `GET /api/history/extent`: how many there are, and of which time.
  * - `DELETE /api/history`: removes them.
  */
 export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => {
-  const counted = new NewestRequests({ history: parts, requests: parts.requests }, maxCounted, countedPart);
+  const { stored } = parts;
+  const filterIn = (query: string): RequestFilter => readFilter(new URLSearchParams(query), parts.nowMs());
   return [
     jsonRoute('GET', '/api/history', {
       summary: 'The requests that are kept on disk',
-      says: 'Their summaries, those that ended last first.',
+      says: 'Their summaries, those that ended last first, or the highest by a figure. Without `HISTORY`, those in memory.',
       reply: HistoryPage,
       query: {
         ...filterQuery,
+        sort: Type.Enum(sorts, { default: 'time', description: 'Those without the figure are left out.' }),
         limit: Type.Integer({ minimum: 1, maximum: maxPage, default: 100 }),
         before: Type.String({ description: 'The `next` of an earlier answer.' }),
       },
       async answer({ query }) {
         const params = new URLSearchParams(query);
-        const limits = { limit: readNumber(params, 'limit', 1, maxPage, 100), maxBytes: maxSearchBytes };
-        const filter = readFilter(params, parts.nowMs());
-        await parts.write();
-        const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
-        return { requests, next, days: parts.days() };
+        const limit = readNumber(params, 'limit', 1, maxPage, 100);
+        const sort = sorts.find((known) => known === (params.get('sort') || 'time'));
+        if (!sort) return fail('invalid-request', `sort must be one of ${sorts.join(', ')}.`, { param: 'sort' });
+        const before = readCursor(params);
+        const page = await stored.ask('page', { filter: filterIn(query), sort, limit, before });
+        return { requests: page.lines.flatMap(readLine), next: page.next ?? null, days: stored.days };
       },
     }),
     jsonRoute('GET', '/api/history/counts', {
       summary: 'How many requests there are of each kind',
-      says: `Of the newest ${maxCounted.toLocaleString('en-US')} in this time. Without \`HISTORY\`, of those in memory.`,
+      says: 'In this time. Without `HISTORY`, of those in memory.',
       reply: HistoryCounts,
       query: { from: filterQuery.from, to: filterQuery.to, text: filterQuery.text },
       async answer({ query }) {
-        const asked = new URLSearchParams(query);
-        const params = new URLSearchParams();
-        for (const name of ['from', 'to', 'text']) params.set(name, asked.get(name) ?? '');
-        const { requests, truncated } = await counted.ask(params.toString(), readFilter(params, parts.nowMs()));
-        return { ...countsOf(requests), truncated };
+        const { fromMs, toMs, text } = filterIn(query);
+        const { facets, ...sums } = await stored.ask('facets', { fromMs, toMs, text });
+        const statuses = facets.status.filter(({ value }) => Number(value) >= 400);
+        const [clients, providers] = [countsOf(facets.client), countsOf(facets.provider)];
+        return { ...sums, statuses: countsOf(statuses), clients, providers, truncated: false };
+      },
+    }),
+    jsonRoute('GET', '/api/history/facets', {
+      summary: 'How many requests there are of each value',
+      says: 'Each facet counts what passes the other filters.',
+      reply: HistoryFacets,
+      query: filterQuery,
+      answer: ({ query }) => stored.ask('facets', filterIn(query)),
+    }),
+    jsonRoute('GET', '/api/history/histogram', {
+      summary: 'How many requests there are over time',
+      says: 'Bars of equal length, from the first request or `from` to the last or `to`.',
+      reply: HistoryHistogram,
+      query: { ...filterQuery, bars: Type.Integer({ minimum: 1, maximum: maxBars, default: 60 }) },
+      async answer({ query }) {
+        const bars = readNumber(new URLSearchParams(query), 'bars', 1, maxBars, 60);
+        const found = await stored.ask('histogram', { filter: filterIn(query), bars });
+        return {
+          barMs: found.barMs,
+          bars: found.bars.map(({ fromMs, p95Ms, ...bar }) => ({
+            from: fromMs,
+            ...bar,
+            ...(p95Ms !== undefined && { p95Ms }),
+          })),
+        };
+      },
+    }),
+    jsonRoute('GET', '/api/history/failures', {
+      summary: 'The failed requests by message',
+      says: 'How many there are of each, and of which models.',
+      reply: HistoryFailures,
+      query: { ...filterQuery, limit: Type.Integer({ minimum: 1, maximum: maxGroups, default: 50 }) },
+      async answer({ query }) {
+        const limit = readNumber(new URLSearchParams(query), 'limit', 1, maxGroups, 50);
+        const groups = await stored.ask('failures', { filter: filterIn(query), limit });
+        return {
+          failures: groups.map(({ firstMs, lastMs, ...group }) => ({ ...group, firstAt: firstMs, lastAt: lastMs })),
+        };
+      },
+    }),
+    jsonRoute('GET', '/api/history/sums', {
+      summary: 'Tokens and cost of the requests by client and model',
+      says: 'Of the requests that pass the filters.',
+      reply: HistorySums,
+      query: filterQuery,
+      async answer({ query }) {
+        const sums = await stored.ask('clientModels', filterIn(query));
+        const named = (name: string): string | null => (name === '' ? null : name);
+        return {
+          sums: sums.map(({ client, provider, model, ...sum }) => ({
+            client: named(client),
+            provider: named(provider),
+            model: named(model),
+            ...sum,
+          })),
+        };
       },
     }),
     jsonRoute('GET', '/api/history/extent', {
@@ -97,10 +182,9 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       says: 'The number of requests, and when the first and the last one ended.',
       reply: HistoryExtent,
       async answer() {
-        await parts.write();
-        const { requests, bytes, fromMs, toMs } = await parts.search.extent();
+        const { requests, bytes, fromMs, toMs } = await stored.ask('extent', null);
         const span = fromMs !== undefined && toMs !== undefined && { from: isoTime(fromMs), to: isoTime(toMs) };
-        return { requests, bytes, ...span, days: parts.days() };
+        return { requests, bytes, ...span, days: stored.days };
       },
     }),
     jsonRoute('DELETE', '/api/history', {
@@ -129,56 +213,43 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
   ];
 };
 
-/** What counts of a request. */
-const countedPart = (request: KeptRequest) => ({
-  status: request.status,
-  client: request.client,
-  provider: request.provider,
-  failed: isFailed(request),
-  lossy: isLossy(request),
-});
-type CountedPart = ReturnType<typeof countedPart>;
+const countsOf = (values: HistoryFacets['facets']['status']): Readonly<Record<string, number>> =>
+  Object.fromEntries(values.map(({ value, requests }) => [value, requests]));
 
-const countsOf = (requests: readonly CountedPart[]): Omit<HistoryCounts, 'truncated'> => ({
-  requests: requests.length,
-  failed: requests.filter(({ failed }) => failed).length,
-  lossy: requests.filter(({ lossy }) => lossy).length,
-  statuses: countBy(requests.flatMap(({ status }) => (status >= 400 ? [String(status)] : []))),
-  clients: countBy(requests.flatMap(({ client }) => client ?? [])),
-  providers: countBy(requests.flatMap(({ provider }) => provider ?? [])),
-});
+const keptReader = reader(KeptRequest);
 
-const countBy = (names: readonly string[]): Readonly<Record<string, number>> => {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return Object.fromEntries(counts);
+/** A line of the store; another program may have changed it. */
+export const readLine = (line: string): readonly KeptRequest[] => {
+  const value = parseJson(line);
+  return keptReader.matches(value) ? [value] : [];
 };
+
+/** Reads the `next` of an earlier answer. */
+export const readCursor = (params: URLSearchParams): string | undefined => {
+  const before = params.get('before') || undefined;
+  return before === undefined || cursorForm.test(before)
+    ? before
+    : fail('invalid-request', 'before must be the `next` of an earlier answer.', { param: 'before' });
+};
+
+const cursorForm = /^\d{1,16}(?:\.\d{1,16})?_\d{1,16}$/;
 
 /** Finds the newest kept request with this id; `endedAtMs`: the one that ended then. */
 export const findKept = async (
-  { search, write }: Pick<HistoryParts, 'search' | 'write'>,
+  { stored }: Pick<HistoryParts, 'stored'>,
   id: string,
   endedAtMs: number | undefined,
 ): Promise<KeptRequest | undefined> => {
-  await write();
-  const at = endedAtMs === undefined ? {} : { fromMs: endedAtMs, toMs: endedAtMs };
-  const filter = { ...at, hint: JSON.stringify(id), matches: (request: KeptRequest) => request.id === id };
-  let before: string | undefined;
-  do {
-    const { requests, next } = await search.find(filter, { limit: 1, maxBytes: maxSearchBytes }, before);
-    if (requests[0]) return requests[0];
-    before = next;
-  } while (before !== undefined);
-  return undefined;
+  const line = await stored.ask('find', { id, endedAtMs });
+  return line === undefined ? undefined : readLine(line)[0];
 };
 
 async function* exportOf(
-  { search, write, requests, baseUrl, version }: HistoryParts,
-  filter: HistoryFilter,
+  { stored, requests, baseUrl, version }: HistoryParts,
+  filter: RequestFilter,
   format: 'jsonl' | 'har',
   gate: Gate,
 ): AsyncGenerator<ReplyPart> {
-  await write();
   const type = format === 'har' ? 'application/json; charset=utf-8' : 'application/jsonl; charset=utf-8';
   const disposition = `attachment; filename="requests.${format}"`;
   const headers = { 'content-type': type, 'content-disposition': disposition, 'cache-control': 'no-store' };
@@ -187,9 +258,9 @@ async function* exportOf(
   let before: string | undefined;
   let count = 0;
   do {
-    const limits = { limit: Math.min(maxPage, maxExport - count), maxBytes: maxSearchBytes };
-    const found = await search.find(filter, limits, before);
-    for (const request of found.requests) {
+    const limit = Math.min(maxPage, maxExport - count);
+    const found = await stored.ask('page', { filter, sort: 'time', limit, before }, before !== undefined);
+    for (const request of found.lines.flatMap(readLine)) {
       await gate.opened;
       if (format === 'jsonl') yield { type: 'data', data: `${JSON.stringify(request)}\n` };
       else {
@@ -204,7 +275,7 @@ async function* exportOf(
 }
 
 /** Reads the filter of a query. Throws an `invalid-request` fault that names the parameter. */
-export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilter => {
+export const readFilter = (params: URLSearchParams, nowMs: number): RequestFilter => {
   const asked = (name: string): string | undefined => params.get(name)?.trim() || undefined;
   const time = (name: string): number | undefined => {
     const text = asked(name);
@@ -216,51 +287,47 @@ export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilte
       })
     );
   };
-  const [fromMs, toMs] = [time('from'), time('to')];
-  const status = statusTest(asked('status'));
-  const [provider, client, model, session] = [asked('provider'), asked('client'), asked('model'), asked('session')];
-  const [scenario, lossy] = [asked('scenario'), asked('lossy')];
-  const text = asked('text')?.toLowerCase();
+  const status = asked('status');
+  if (status !== undefined && !statusForm.test(status))
+    fail('invalid-request', 'status must be ok, failed, or a status such as 429 or 5xx.', { param: 'status' });
+  const classes = (name: Classed): ClassSpan | undefined => readClasses(name, asked(name));
   return {
-    ...(fromMs !== undefined && { fromMs }),
-    ...(toMs !== undefined && { toMs }),
-    ...hintOf(session ?? client),
-    matches: (request) =>
-      status(request) &&
-      (provider === undefined || request.provider === provider) &&
-      (scenario === undefined || request.scenario === scenario) &&
-      (lossy === undefined || isLossy(request)) &&
-      (client === undefined || request.client === client) &&
-      (session === undefined || request.session === session) &&
-      (model === undefined || isOfModel(request, model)) &&
-      (text === undefined || hasText(request, text)),
+    fromMs: time('from'),
+    toMs: time('to'),
+    model: asked('model'),
+    provider: asked('provider'),
+    client: asked('client'),
+    scenario: asked('scenario'),
+    preset: asked('preset'),
+    session: asked('session'),
+    text: asked('text'),
+    status,
+    lossy: asked('lossy') !== undefined,
+    duration: classes('duration'),
+    firstByte: classes('firstByte'),
+    cost: classes('cost'),
+    tools: classes('tools'),
   };
 };
 
+const statusForm = /^(?:ok|failed|[1-5]xx|[1-5]\d\d)$/;
+
+/** Reads `1000`, `1000-10000` or `1000-`: the lower ends of the first and the last class. */
+const readClasses = (name: Classed, text: string | undefined): ClassSpan | undefined => {
+  if (text === undefined) return undefined;
+  const bounds: readonly number[] = classBounds[name];
+  const [from = '', to] = text.split('-');
+  const first = bounds.indexOf(Number(from || Number.NaN));
+  const last = to === undefined ? first : to === '' ? bounds.length - 1 : bounds.indexOf(Number(to));
+  return first >= 0 && last >= first
+    ? { first, last }
+    : fail(
+        'invalid-request',
+        `${name} must be one of ${bounds.join(', ')}, or two of them as ${bounds[1]}-${bounds[3]}.`,
+        {
+          param: name,
+        },
+      );
+};
+
 const isoTime = (atMs: number): string => new Date(atMs).toISOString();
-
-const hintOf = (name: string | undefined): Pick<HistoryFilter, 'hint'> =>
-  name === undefined ? {} : { hint: JSON.stringify(name) };
-
-const isOfModel = (request: KeptRequest, model: string): boolean =>
-  request.model === model || request.asked === model || `${request.provider},${request.model}` === model;
-
-const statusTest = (status: string | undefined): ((request: KeptRequest) => boolean) => {
-  if (status === undefined) return () => true;
-  if (status === 'failed') return isFailed;
-  if (status === 'ok') return (request) => !isFailed(request) && request.status < 400;
-  if (/^[1-5]xx$/.test(status)) return (request) => String(request.status)[0] === status[0];
-  return /^[1-5]\d\d$/.test(status)
-    ? (request) => request.status === Number(status)
-    : fail('invalid-request', 'status must be ok, failed, or a status such as 429 or 5xx.', { param: 'status' });
-};
-
-const isFailed = ({ status, fault }: KeptRequest): boolean => hasFailed(status, fault !== undefined);
-
-const isLossy = ({ losses }: KeptRequest): boolean => losses.length > 0;
-
-const hasText = (request: KeptRequest, text: string): boolean => {
-  const { id, session, asked, provider, model, path, scenario, reason, pool, preset, client, fault } = request;
-  const texts = [id, session, asked, provider, model, path, scenario, reason, pool, preset, client];
-  return [...texts, fault?.kind, fault?.message].some((one) => one?.toLowerCase().includes(text));
-};

@@ -16,7 +16,7 @@ import { type ReplayParts, replayRoutes } from './replay.ts';
 export interface RequestParts extends ReplayParts {
   readonly requests: SharedHistory;
   /** Those that are kept on disk. */
-  readonly history: Pick<HistoryParts, 'search' | 'write'>;
+  readonly history: Pick<HistoryParts, 'stored'>;
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
   /** Number of serving processes. */

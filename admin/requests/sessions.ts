@@ -1,15 +1,22 @@
 import Type from 'typebox';
-import { sessionPart, sessionsOf } from '../../engine/features/history/sessions.ts';
+import { sessionsOf } from '../../engine/features/history/sessions.ts';
+import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
 import { maxSummaries } from '../../engine/features/record/record-lines.ts';
-import { type Session, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
+import { SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail } from '../../engine/model/fault.ts';
 import { jsonRoute, readNumber } from '../endpoint.ts';
-import { readFilter } from './history.ts';
-import { findNewest, type NewestParts, NewestRequests } from './newest.ts';
+import { type HistoryParts, readCursor, readFilter, readLine } from './history.ts';
 
-/** Requests that one question looks at. */
-const maxRequests = 10_000;
+/** Dependencies of the endpoints of sessions. */
+interface SessionParts {
+  readonly history: Pick<HistoryParts, 'stored' | 'nowMs'>;
+  /** Those in memory, which alone have titles. */
+  readonly requests: Pick<SharedHistory, 'list'>;
+}
+
+/** The most requests that `least` may ask for. */
+const maxLeast = 1_000_000;
 
 /** Requests of one session. */
 const maxDetail = 1_000;
@@ -22,8 +29,8 @@ const maxSessions = 200;
  * - `GET /api/sessions`: those with requests in a span of time.
  * - `GET /api/sessions/{id}`: one, with its requests.
  */
-export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] => {
-  const newest = new NewestRequests(parts, maxRequests, sessionPart);
+export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] => {
+  const { stored, nowMs } = parts.history;
   return [
     jsonRoute('GET', '/api/sessions', {
       summary: 'The sessions: requests of one conversation each',
@@ -43,6 +50,7 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
             "A part of an id, a client, a model, a tool, or a captured request's title; upper and lower case are the same.",
         }),
         limit: Type.Integer({ minimum: 1, maximum: maxSessions, default: 50 }),
+        before: Type.String({ description: 'The `next` of an earlier answer.' }),
       },
       async answer({ query }) {
         const asked = new URLSearchParams(query);
@@ -52,24 +60,24 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
           const value = asked.get(name);
           if (value) params.set(name, value);
         }
-        const filter = { hint: '"session":', ...readFilter(params, parts.history.nowMs()) };
-        const { requests, truncated } = await newest.ask(params.toString(), filter);
-        const least = readNumber(asked, 'least', 1, maxRequests, 1);
         const status = asked.get('status') ?? '';
         if (status !== '' && status !== 'failed')
           fail('invalid-request', 'status must be failed.', { param: 'status' });
         const text = (asked.get('text') ?? '').toLowerCase();
-        const titles = text === '' ? new Map<string, string>() : await titlesOf(parts);
-        const fitting = sessionsOf(requests).filter(
-          (session) =>
-            (status === '' || session.failed > 0) &&
-            (text === '' || wordsOf(session, titles.get(session.id)).toLowerCase().includes(text)),
-        );
-        return {
-          sessions: fitting.filter((session) => session.requests >= least).slice(0, limit),
-          single: fitting.filter((session) => session.requests === 1).length,
-          truncated,
-        };
+        const {
+          ids,
+          parts: found,
+          ...others
+        } = await stored.ask('sessions', {
+          filter: readFilter(params, nowMs()),
+          least: readNumber(asked, 'least', 1, maxLeast, 1),
+          failed: status === 'failed',
+          text,
+          titled: text === '' ? [] : await titledWith(parts, text),
+          limit,
+          before: readCursor(asked),
+        });
+        return { ...others, sessions: sessionsOf(found), next: others.next ?? null };
       },
     }),
     jsonRoute('GET', '/api/sessions/:id', {
@@ -77,21 +85,24 @@ export const sessionRoutes = (parts: NewestParts): readonly DocumentedRoute[] =>
       says: 'Its sums and its requests; the newest 1,000.',
       reply: SessionDetail,
       async answer(_, { id = '' }) {
-        const filter = readFilter(new URLSearchParams({ session: id }), parts.history.nowMs());
-        const { requests, truncated } = await findNewest(parts, filter, maxDetail);
-        const [session] = sessionsOf(requests.map(sessionPart));
+        const filter = readFilter(new URLSearchParams({ session: id }), nowMs());
+        const query = { filter, least: 1, failed: false, text: '', titled: [], limit: 1 };
+        const { parts: found, truncated } = await stored.ask('sessions', query);
+        const [session] = sessionsOf(found);
         if (!session) return fail('not-found', 'There is no session of that id, or not any more.');
-        return { session, requests: requests.toSorted((one, other) => one.startedAt - other.startedAt), truncated };
+        const { lines, next } = await stored.ask('page', { filter, sort: 'time', limit: maxDetail }, true);
+        return {
+          session,
+          requests: lines.flatMap(readLine).toSorted((one, other) => one.startedAt - other.startedAt),
+          truncated: truncated || next !== undefined,
+        };
       },
     }),
   ];
 };
 
-/** The titles of captured requests, which are in memory alone, by their sessions. */
-const titlesOf = async ({ requests }: NewestParts): Promise<ReadonlyMap<string, string>> => {
+/** Sessions with a captured request whose title, which is in memory alone, has this text. */
+const titledWith = async ({ requests }: SessionParts, text: string): Promise<readonly string[]> => {
   const listed = (await requests.list(0, maxSummaries)).requests;
-  return new Map(listed.flatMap(({ session, title }) => (session && title ? [[session, title] as const] : [])));
+  return listed.flatMap(({ session, title }) => (session && title?.toLowerCase().includes(text) ? session : []));
 };
-
-const wordsOf = ({ id, client = '', models, tools }: Session, title = ''): string =>
-  [title, id, client, ...models.map(({ model }) => model), ...tools.map(({ name }) => name)].join(' ');

@@ -10,6 +10,7 @@ const entryPoints = {
   'run-worker': 'engine/service/workers/worker-main.ts',
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
+  'store-thread': 'engine/store/store-thread-main.ts',
   'try-thread': 'engine/trial/try-thread-main.ts',
   'stage-judge': 'transformers/judge/index.ts',
   'stage-see': 'transformers/see/index.ts',

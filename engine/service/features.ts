@@ -8,7 +8,6 @@ import { telemetrySettings } from '../config/sections/telemetry.ts';
 import type { Feature } from '../feature.ts';
 import type { ClientFeature, ClientsOptions } from '../features/clients/open-clients.ts';
 import { variableFor } from '../features/history/curl.ts';
-import { historyFolder } from '../features/history/files/file-names.ts';
 import { numberAt } from '../features/history/history.ts';
 import { openHistory } from '../features/history/open-history.ts';
 import type { LoopHolds } from '../features/loop-holds.ts';
@@ -23,6 +22,7 @@ import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { watchLoop } from '../runtime/loop-watch.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import type { OpenStore } from '../store/store-thread.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import type { Fleet } from './fleet.ts';
@@ -42,6 +42,8 @@ interface FeatureParts {
     readonly nowMs: () => number;
     /** Watch no requests. */
     readonly withoutFeatures: readonly WatchingFeature[];
+    /** Opens the files of the store; absent: in threads. */
+    readonly openStore?: OpenStore | undefined;
   };
   readonly services: ProcessServices;
   readonly gateway: ReloadableGateway;
@@ -92,6 +94,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     nowMs,
     log: logs.app,
     keeper: keeper.history,
+    openStore: options.openStore,
     secrets: services.secrets.all,
     variableOf: (provider) => keyVariable(store.source, provider) ?? variableFor(provider),
     baseUrl,
@@ -166,8 +169,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
       routes: laterRoutes(historyRows, async () => {
         const { historyApiRoutes } = await import('../../admin/requests/history-api.ts');
         const requests = await history.requests();
-        const days = () => current.gateway.config.history.days;
-        const kept = { folder: historyFolder(home), nowMs, write, days, requests, baseUrl, version };
+        const kept = { stored: await history.stored(write), nowMs, requests, baseUrl, version };
         return historyApiRoutes(kept, {
           requests,
           startedAtMs,
@@ -208,12 +210,12 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
 
 /** Keeps what requests leave: in the supervisor, or in this process. */
 const openKeeper = ({
-  options: { home, nowMs, supervision },
+  options: { home, nowMs, supervision, openStore },
   services: { logs, steadyNowMs },
 }: FeatureParts): { readonly keeper: Keeper; readonly close: () => Promise<void> } => {
   const shared = supervision?.peers.keeper;
   if (shared) return { keeper: shared, close: async () => undefined };
-  const { join, close } = openRecords({ home, nowMs, steadyNowMs, log: logs.app });
+  const { join, close } = openRecords({ home, nowMs, steadyNowMs, log: logs.app, openStore });
   return { keeper: join(), close };
 };
 
@@ -230,6 +232,10 @@ const historyRows = [
   'GET /api/feed',
   'GET /api/history',
   'GET /api/history/counts',
+  'GET /api/history/facets',
+  'GET /api/history/histogram',
+  'GET /api/history/failures',
+  'GET /api/history/sums',
   'GET /api/history/extent',
   'DELETE /api/history',
   'GET /api/history/export',

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { ClientUsageFile, ClientUsageKeeper } from '../features/clients/usage-files.ts';
-import { historyFolder } from '../features/history/files/file-names.ts';
-import { HistoryFiles, type HistoryKeeper } from '../features/history/files/write-history.ts';
+import type { HistoryKeeper } from '../features/history/hand-over-lines.ts';
+import { KeptRequests } from '../features/history/kept-requests.ts';
 import { UsageFiles, type UsageKeeper, usageFolder } from '../features/usage/bucket-files.ts';
 import { handOverMs } from '../features/usage/open-usage.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import { type OpenStore, openStore as openThread } from '../store/store-thread.ts';
 
 /** Persists one process's request records, usage and client usage. */
 export interface Keeper {
@@ -39,6 +40,8 @@ interface RecordsOptions {
   readonly nowMs?: () => number;
   /** The same, by a monotonic clock. */
   readonly steadyNowMs?: () => number;
+  /** Default: a thread. */
+  readonly openStore?: OpenStore | undefined;
 }
 
 /** Milliseconds between writes: with the time between hand-overs, what a killed service loses at most. */
@@ -53,10 +56,11 @@ export const openRecords = ({
   log,
   nowMs = Date.now,
   steadyNowMs = steadyClock.nowMs,
+  openStore = openThread,
 }: RecordsOptions): Records => {
   const members = new Set<number>();
   let joined = 0;
-  const history = new HistoryFiles({ folder: historyFolder(home), log, nowMs });
+  const history = new KeptRequests({ home, log, openStore, nowMs: () => Math.min(nowMs(), steadyNowMs()) });
   const usage = new UsageFiles({
     folder: usageFolder(home),
     log,
@@ -84,7 +88,7 @@ export const openRecords = ({
       const member = joined;
       members.add(member);
       return {
-        history: history.keeperOf(member),
+        history,
         usage,
         clients: {
           add: async (used) => ({
@@ -95,7 +99,6 @@ export const openRecords = ({
         flush: write,
         leave() {
           members.delete(member);
-          void history.leave(member);
         },
       };
     },

@@ -26,6 +26,7 @@ import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
 import { inspectDraft } from '../routing/inspect.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { type Later, later, within } from '../runtime/within.ts';
+import type { OpenStore } from '../store/store-thread.ts';
 import { openFeatures, type WatchingFeature } from './features.ts';
 import { httpRoutes, type Waits } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
@@ -37,7 +38,7 @@ import type { WorkerSet } from './workers/worker-set.ts';
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, supervision, nowMs = Date.now, waits = usualWaits, uiFolder = builtUi } = options;
-  const { localServerKinds, withoutFeatures = [] } = options;
+  const { localServerKinds, withoutFeatures = [], openStore } = options;
   const startedAtMs = Date.now();
   const { registry, known } = registryWith(options.vendors);
   const vendorVariables = known.map(({ variable }) => variable);
@@ -54,7 +55,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const records = new RequestRecords();
   const holds = new LoopHolds(logs.app, steadyClock.nowMs);
   const { features, release } = await openAll(options, {
-    options: { env, home, supervision, nowMs, withoutFeatures },
+    options: { env, home, supervision, nowMs, withoutFeatures, openStore },
     services,
     gateway,
     holds,
@@ -203,6 +204,8 @@ export interface StartOptions extends ServicesOptions {
   readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
+  /** Opens the files of the store; absent: in threads. */
+  readonly openStore?: OpenStore;
   /** Addresses at which to look for model servers on this machine; default: their usual ports. */
   readonly localServerKinds?: readonly LocalServerKind[];
   /** Replaces the configured port. */

@@ -1,13 +1,17 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { HistoryPage } from '../../engine/features/record/schema.ts';
+import type { HistoryPage, HistorySums } from '../../engine/features/record/schema.ts';
+import { storeFile } from '../../engine/store/store-thread.ts';
 import { startGateway } from '../support/gateway.ts';
 import { addressIn, commandRig } from '../support/processes/command.ts';
 import { connectToWorkers } from '../support/processes/workers.ts';
+import { idsIn } from '../support/store-here.ts';
 import { until } from '../support/until.ts';
 import { chatReply } from '../support/upstreams/chat-stream.ts';
 import { jsonAnswer, startUpstream } from '../support/upstreams/upstream.ts';
+
+type KeptSum = HistorySums['sums'][number];
 
 const secret = 'the-secret-of-the-provider';
 const adminKey = 'the-key-of-the-administrator';
@@ -70,12 +74,34 @@ test('the history is searched by time, model, status, client and text, and has n
     t.is(answer.status, 400);
     t.regex(await answer.text(), new RegExp(query.split('=')[0] ?? ''));
   }
-  const folder = join(home, 'history');
-  const [name = ''] = await readdir(folder);
-  t.notRegex(await readFile(join(folder, name), 'utf8'), /the-secret-of|private/);
+  t.is(await idsAt(baseUrl, '?sort=duration&limit=10').then((ids) => ids.split(' ').length), 3);
+  t.is(await idsAt(baseUrl, '?duration=300-'), '');
+  t.is(await idsAt(baseUrl, '?tools=0&preset=none'), '');
+  const get = async (path: string) => JSON.parse(await (await fetch(`${baseUrl}/api/history/${path}`)).text());
+  const { facets, ...sums } = await get('facets?status=failed');
+  t.deepEqual(sums, { requests: 1, failed: 1, lossy: 0 });
+  t.deepEqual(facets.status, [
+    { value: '200', requests: 2 },
+    { value: '400', requests: 1 },
+  ]);
+  t.deepEqual(facets.model, [{ value: 'p,bad', requests: 1 }]);
+  const { bars } = await get('histogram?bars=1');
+  t.like(bars, { length: 1, 0: { requests: 3, failed: 1 } });
+  const { failures } = await get('failures');
+  t.like(failures, { length: 1, 0: { requests: 1, statuses: [400], models: ['p,bad'] } });
+  t.deepEqual(
+    (await get('sums?model=p,good')).sums.map(({ client, model, requests }: KeptSum) => [client, model, requests]),
+    [[null, 'good', 2]],
+  );
+  for (const query of ['facets?duration=5', 'facets?cost=10-1', 'histogram?bars=0', 'failures?limit=0', '?sort=name']) {
+    t.is((await fetch(`${baseUrl}/api/history${query.startsWith('?') ? '' : '/'}${query}`)).status, 400, query);
+  }
+  const kept = await Promise.all(['', '-wal'].map((more) => readFile(`${storeFile(home)}${more}`, 'latin1')));
+  t.regex(kept.join(''), /three/);
+  t.notRegex(kept.join(''), /the-secret-of|private/);
   await fetch(`${baseUrl}/api/history`, { method: 'DELETE' });
   t.is(await idsAt(baseUrl), '');
-  t.deepEqual(await readdir(folder), []);
+  t.deepEqual(idsIn(storeFile(home)), []);
 });
 
 test('an export has what the search finds: as lines, and as a HAR with the bodies of captured requests', async (t) => {
@@ -126,16 +152,12 @@ test('the history survives kill -9, and a start goes on', async (t) => {
   const upstream = await upstreamFor();
   t.teardown(upstream.close);
   const { home, begin } = await commandRig(t, configOf(upstream.url));
-  const folder = join(home, 'history');
-  const written = async (): Promise<string> => {
-    const names = await readdir(folder).catch(() => []);
-    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
-  };
+  const file = storeFile(home);
   for (const id of ['one', 'two']) {
     const running = begin(['start']);
     await running.says('listens on');
     await send(addressIn(running.out()), 'any', id);
-    await until(async () => (await written()).includes(`"id":"${id}"`));
+    await until(async () => existsSync(file) && idsIn(file).includes(id));
     running.child.kill('SIGKILL');
     await running.ended;
   }

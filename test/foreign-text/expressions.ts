@@ -196,7 +196,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/commands/capture-commands.ts': [own(/\p{C}/gu)],
   'admin/config/config.ts': [foreign(/^W\//)],
   'admin/endpoint.ts': [foreign(/^\d{1,16}$/, many('0'))],
-  'admin/requests/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
+  'admin/requests/history.ts': [
+    foreign(/^\d{1,16}(?:\.\d{1,16})?_\d{1,16}$/),
+    foreign(/^(?:ok|failed|[1-5]xx|[1-5]\d\d)$/),
+  ],
+  'engine/store/conditions.ts': [foreign(/[\\%_]/g, many('%')), foreign(/^[1-5]xx$/)],
+  'engine/store/writer.ts': [own(/^\d{1,16}\.\d{1,10}-\d{1,16}\.jsonl$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/content-coding.ts': [foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a')],
@@ -454,9 +459,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
-  'engine/features/history/files/file-names.ts': [foreign(/^(\d{1,16})\.\d{1,10}-\d{1,16}\.jsonl$/)],
-  'engine/features/history/files/lines-backwards.ts': [foreign(/^\{"endedAt":(\d{1,16}),/)],
-  'engine/features/history/files/search-history.ts': [foreign(/^(\d{1,16})_(\d{1,10})_(\d{1,16}\.\d{1,10}-\d{1,16})$/)],
   'engine/features/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
   'engine/features/telemetry/telemetry.ts': [own(/\/$/)],
   'engine/features/telemetry/trace-context.ts': [

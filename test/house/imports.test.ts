@@ -54,6 +54,15 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/routing/catalogue/',
     ['engine/routing/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
   ],
+  // The store's thread loads it: nothing heavy may come along.
+  [
+    'engine/store/',
+    [
+      'engine/store/',
+      ...below('model/fault.ts', 'model/json/json.ts', 'model/status.ts', 'observe/log/logs.ts', 'paths.ts'),
+      'node:',
+    ],
+  ],
   ['engine/observe/metric.ts', []],
   ['engine/observe/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/observe/loss-counter.ts', ['engine/model/', 'engine/observe/observer.ts']],
@@ -279,6 +288,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'engine/features/history/',
     [
+      'engine/store/',
       'engine/features/history/',
       'engine/features/record/',
       ...below(
@@ -311,6 +321,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'engine/features/usage/',
     [
+      'engine/store/',
       'engine/features/usage/',
       'engine/features/record/',
       ...below(
@@ -460,6 +471,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'admin/',
     [
+      'engine/store/',
       'admin/',
       ...below(
         'request-record.ts',
@@ -528,6 +540,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'engine/service/',
     [
+      'engine/store/',
       'engine/service/',
       ...below(
         'request-record.ts',
@@ -839,7 +852,8 @@ test('what is not configured, or is asked for rarely, is not loaded at the start
     'engine/endpoints/explain.ts',
     'engine/endpoints/local-servers.ts',
     'engine/features/clients/',
-    'engine/features/history/files/search-history.ts',
+    'engine/features/history/stored-requests.ts',
+    'engine/store/queries.ts',
     'engine/features/history/replay.ts',
     'engine/features/telemetry/',
     'engine/features/usage/report.ts',

@@ -110,6 +110,7 @@ const forTests: readonly string[] = [
   'engine/operators/write-reply.ts lossHeader',
   'engine/operators/retry/decide.ts RetrySituation',
   'engine/operators/inspect-passthrough.ts MarkedReader',
+  'engine/store/store-thread.ts openStoreIn',
   'engine/routing/model-names.ts aliasesOf',
   'engine/service/workers/supervisor.ts backOff',
   'engine/upstream/create-upstreams.ts UpstreamOptions',

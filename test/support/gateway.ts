@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Service, type StartOptions, start } from '../../engine/service/server.ts';
+import { storeHere } from './store-here.ts';
 
 /** A gateway for one test, on a free port, with its own folder. */
 export interface TestGateway extends Pick<Service, 'baseUrl' | 'routes'> {
@@ -30,6 +31,7 @@ export interface GatewayExtras
     | 'localServerKinds'
     | 'supervision'
     | 'server'
+    | 'openStore'
   > {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
@@ -59,6 +61,7 @@ export const startGateway = async (
       const timer = setImmediate(act);
       return () => clearImmediate(timer);
     },
+    openStore: storeHere,
     ...more,
     env,
     home,

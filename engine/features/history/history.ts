@@ -86,14 +86,14 @@ export const createHistory = ({
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
   const offset = randomInt(numbersPerMs);
   let newest = 0;
-  /** A file's times never go back, should the clock do so. */
+  /** A process's times never go back, should the clock do so. */
   let endedAtMs = 0;
 
   const ended = (record: RequestRecord, { recording }: CaptureWatch): void => {
     endedAtMs = Math.max(endedAtMs, nowMs());
     newest = numbersByTime ? Math.max(newest + numbersPerMs, numberAt(endedAtMs) + offset) : newest + 1;
     const line = recordLine(record, newest, endedAtMs, maskText);
-    lines.add(newest, endedAtMs, line);
+    lines.add(newest, line);
     const { startedAtMs, durationMs, firstByteMs, protocol, provider, model } = record;
     const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };
     traffic.ended(startedAtMs + durationMs, record.isFailed, firstByteMs, route);

@@ -6,15 +6,15 @@ import type { Feature } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { loadOnce } from '../../runtime/load-once.ts';
+import { type OpenStore, openStore as openThread, type StoreChannel, storeFile } from '../../store/store-thread.ts';
 import { RecordLines } from '../record/record-lines.ts';
-import { historyFolder } from './files/file-names.ts';
-import { handOverLines } from './files/hand-over-lines.ts';
-import type { HistoryKeeper } from './files/write-history.ts';
+import { type HistoryKeeper, handOverLines } from './hand-over-lines.ts';
 import { createHistory, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
 import type { HistoryMachines } from './recent-answers.ts';
 import { sessionNames } from './session-names.ts';
 import type { HistoryPeers, SharedHistory } from './shared-history.ts';
+import type { StoredRequests } from './stored-requests.ts';
 
 interface HistoryFeatureOptions
   extends Pick<HistoryOptions, 'secrets' | 'variableOf' | 'baseUrl' | 'active' | 'onChanged'> {
@@ -28,6 +28,8 @@ interface HistoryFeatureOptions
   /** Other machines; absent: there are never any. */
   readonly machines: HistoryMachines | undefined;
   readonly keeper: HistoryKeeper;
+  /** Default: a thread. */
+  readonly openStore?: OpenStore | undefined;
 }
 
 /** The history as a feature, for what reads it. */
@@ -38,16 +40,19 @@ interface HistoryFeature extends Feature {
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
   /** Captures requests if the other processes do now: the switch may have been used while this process started. */
   readonly followOthers: () => Promise<void>;
+  /** The requests that are kept, of all processes; `write` has them hand over what has ended. */
+  readonly stored: (write: () => Promise<void>) => Promise<StoredRequests>;
   /** Hands over what this process hasn't yet; resolves when it is on disk. */
   readonly write: () => Promise<void>;
 }
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, peers, machines, sessionSecret, keeper, ...shown } = options;
+  const { home, nowMs, log, current, peers, machines, sessionSecret, keeper, ...others } = options;
+  const { openStore = openThread, ...shown } = others;
   const policy = () => current.gateway.config.history;
   const lines = new RecordLines();
-  const files = await handOverLines({ folder: historyFolder(home), lines, keeper, bounds: policy, log });
+  const files = await handOverLines({ file: storeFile(home), lines, keeper, bounds: policy, log });
   const own = createHistory({
     ...shown,
     numbersByTime: peers !== undefined,
@@ -60,11 +65,18 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
   const captureAll = keptSwitch(home, log);
   own.captures.on = captureAll.isOn;
   if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
+  const requests = loadOnce(async () => {
+    const { shareHistory } = await import('./shared-history.ts');
+    return shareHistory(own, peers, machines, captureAll.keep);
+  });
+  let reader: StoreChannel | undefined;
   return {
-    requests: loadOnce(async () => {
-      const { shareHistory } = await import('./shared-history.ts');
-      return shareHistory(own, peers, machines, captureAll.keep);
-    }),
+    requests,
+    async stored(write) {
+      const { StoredRequests: Stored } = await import('./stored-requests.ts');
+      reader ??= openStore({ role: 'read', file: storeFile(home) }, log);
+      return new Stored({ store: reader, days: () => policy().days, requests: await requests(), write, keeper });
+    },
     async answer(question) {
       const { answerHistory } = await import('./shared-history.ts');
       return answerHistory(own, question);
@@ -75,7 +87,9 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     },
     write: files.write,
     watch: own.watch,
-    close: files.close,
+    async close() {
+      await Promise.all([files.close(), reader?.close()]);
+    },
   };
 };
 

@@ -1,29 +1,11 @@
-import { hasFailed } from '../../model/status.ts';
-import type { KeptRequest, Session } from '../record/schema.ts';
+import type { SessionPart } from '../../store/questions.ts';
+import type { Session } from '../record/schema.ts';
 
 /** Of one session. */
 const maxTools = 50;
 const maxSteps = 100;
 
 type Step = Session['models'][number];
-
-/** What a session's sums need of a request. */
-export const sessionPart = (request: KeptRequest) => ({
-  session: request.session,
-  client: request.client,
-  startedAt: request.startedAt,
-  endedAt: request.endedAt,
-  failed: hasFailed(request.status, request.fault !== undefined),
-  durationMs: request.durationMs,
-  usage: request.usage,
-  cost: request.cost,
-  tools: request.tools,
-  turns: request.turns,
-  provider: request.provider,
-  model: request.model,
-  scenario: request.scenario,
-});
-type SessionPart = ReturnType<typeof sessionPart>;
 
 /** Sums up the requests of one session. */
 class SessionSum {
@@ -51,7 +33,7 @@ class SessionSum {
   }
 
   add(request: SessionPart): void {
-    const { startedAt, endedAt, failed, durationMs, usage, cost, tools = [], turns = 0, client } = request;
+    const { startedAt, endedAt, failed, durationMs, usage, cost, tools, turns, client } = request;
     if (endedAt >= this.#endedAt) this.#client = client;
     this.#startedAt = Math.min(this.#startedAt, startedAt);
     this.#endedAt = Math.max(this.#endedAt, endedAt);
@@ -109,7 +91,6 @@ const inRows = (steps: readonly Step[]): readonly Step[] => {
 export const sessionsOf = (requests: readonly SessionPart[]): readonly Session[] => {
   const sums = new Map<string, SessionSum>();
   for (const request of requests) {
-    if (request.session === undefined) continue;
     const sum = sums.get(request.session) ?? new SessionSum(request.session);
     sums.set(request.session, sum);
     sum.add(request);

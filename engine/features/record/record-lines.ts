@@ -13,15 +13,12 @@ interface Unwritten {
   from: number;
   to: number;
   lines: number;
-  /** When the first of them ended, in milliseconds since 1970. */
-  readonly firstMs: number;
 }
 
 /** Lines to write; at most a block. */
 interface LinesToWrite {
   readonly bytes: Uint8Array;
   readonly lines: number;
-  readonly firstMs: number;
 }
 
 const lineFeed = 0x0a;
@@ -48,7 +45,7 @@ export class RecordLines {
   /** The piece that `next` returned last. */
   #taken: Unwritten | undefined;
   #unwritten = 0;
-  #isOverfull = false;
+  #lost = 0;
   /** Called with each line from `writeCount` waiting ones on. */
   onManyWait: () => void = () => undefined;
 
@@ -59,11 +56,18 @@ export class RecordLines {
 
   /** Whether a line came that won't be written, since too many wait. */
   get isOverfull(): boolean {
-    return this.#isOverfull;
+    return this.#lost > 0;
   }
 
-  /** Adds the line of request number `n`, which ended at this time. Numbers and times don't fall. */
-  add(n: number, endedAtMs: number, line: string): void {
+  /** How many lines came since the last call that won't be written. */
+  takeLost(): number {
+    const lost = this.#lost;
+    this.#lost = 0;
+    return lost;
+  }
+
+  /** Adds the line of request number `n`. Numbers don't fall. */
+  add(n: number, line: string): void {
     const block = this.#roomFor(line);
     const from = block.used;
     block.used += block.bytes.write(line, from);
@@ -73,7 +77,7 @@ export class RecordLines {
     block.ends.push(block.used);
     this.#kept += 1;
     this.#forget();
-    this.#await(block, from, endedAtMs);
+    this.#await(block, from);
     if (this.#unwritten >= writeCount) this.onManyWait();
   }
 
@@ -100,8 +104,8 @@ export class RecordLines {
     const [piece] = this.#pieces;
     this.#taken = piece;
     if (!piece) return undefined;
-    const { block, from, to, lines, firstMs } = piece;
-    return { bytes: block.bytes.subarray(from, to), lines, firstMs };
+    const { block, from, to, lines } = piece;
+    return { bytes: block.bytes.subarray(from, to), lines };
   }
 
   /** What `next` returned last is on disk. */
@@ -113,7 +117,6 @@ export class RecordLines {
     piece.lines -= lines;
     this.#unwritten -= lines;
     if (piece.lines === 0) this.#pieces.shift();
-    this.#isOverfull = false;
   }
 
   /** Drops what isn't on disk. */
@@ -139,9 +142,9 @@ export class RecordLines {
     this.#kept -= oldest.ends.length;
   }
 
-  #await(block: Block, from: number, endedAtMs: number): void {
+  #await(block: Block, from: number): void {
     if (this.#unwritten >= maxUnwritten) {
-      this.#isOverfull = true;
+      this.#lost += 1;
       return;
     }
     this.#unwritten += 1;
@@ -149,6 +152,6 @@ export class RecordLines {
     if (last?.block === block && last.to === from) {
       last.to = block.used;
       last.lines += 1;
-    } else this.#pieces.push({ block, from, to: block.used, lines: 1, firstMs: endedAtMs });
+    } else this.#pieces.push({ block, from, to: block.used, lines: 1 });
   }
 }

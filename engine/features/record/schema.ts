@@ -113,7 +113,7 @@ export type KeptRequest = Static<typeof KeptRequest>;
 
 /** Reply of `GET /api/history`. */
 export const HistoryPage = Type.Object({
-  requests: listOf(KeptRequest, { description: 'Those that ended last first; it may be fewer than `limit`.' }),
+  requests: listOf(KeptRequest, { description: 'In the order that was asked for.' }),
   next: orNull(Type.String(), { description: 'Goes on with the next older ones as `before`; null: there are none.' }),
   days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
 });
@@ -131,10 +131,89 @@ export const HistoryCounts = Type.Object({
 });
 export type HistoryCounts = Static<typeof HistoryCounts>;
 
+const requestCount = Type.Integer({ description: 'How many requests.' });
+
+const facet = (description: string) =>
+  listOf(Type.Object({ value: Type.String(), requests: requestCount }), { description });
+
+const classes = (description: string) => facet(`${description}; \`value\` is where a class begins.`);
+
+/** Reply of `GET /api/history/facets`. */
+export const HistoryFacets = Type.Object({
+  requests: Type.Integer({ description: 'Those that pass all filters.' }),
+  failed: Type.Integer({ description: 'Answered with an error or broken off.' }),
+  lossy: Type.Integer({ description: 'With a field that was dropped or approximated.' }),
+  facets: Type.Object(
+    {
+      model: facet('By `provider,model`.'),
+      provider: facet('By provider.'),
+      client: facet('By client of `CLIENTS`.'),
+      scenario: facet('By the rule that matched.'),
+      preset: facet('By preset.'),
+      status: facet('By status.'),
+      session: facet('By session.'),
+      duration: classes('By milliseconds to the end'),
+      firstByte: classes('By milliseconds to the first byte'),
+      cost: classes('By cost in billionths of a USD'),
+      tools: classes('By the number of called tools whose results it brought'),
+    },
+    { description: 'Each counts what passes all filters but its own. The 20 most frequent values; classes in order.' },
+  ),
+});
+export type HistoryFacets = Static<typeof HistoryFacets>;
+
+/** Reply of `GET /api/history/histogram`. */
+export const HistoryHistogram = Type.Object({
+  barMs: Type.Integer({ description: 'The length of a bar.' }),
+  bars: listOf(
+    Type.Object({
+      from: Type.Integer({ description: 'Its beginning, in milliseconds since 1970.' }),
+      requests: requestCount,
+      failed: Type.Integer({ description: 'Answered with an error or broken off.' }),
+      p95Ms: Type.Optional(Type.Number({ description: '95 % of them took no longer. Absent: there are none.' })),
+    }),
+    { description: 'Oldest first, with those that have none.' },
+  ),
+});
+export type HistoryHistogram = Static<typeof HistoryHistogram>;
+
+/** Reply of `GET /api/history/failures`. */
+export const HistoryFailures = Type.Object({
+  failures: listOf(
+    Type.Object({
+      message: Type.String({ description: "The fault's kind and message; empty: there was a status alone." }),
+      requests: requestCount,
+      firstAt: Type.Integer({ description: 'When the first one ended, in milliseconds since 1970.' }),
+      lastAt: Type.Integer({ description: 'When the last one ended.' }),
+      statuses: listOf(Type.Integer()),
+      models: listOf(Type.String(), { description: '`provider,model`.' }),
+    }),
+    { description: 'The most frequent first.' },
+  ),
+});
+export type HistoryFailures = Static<typeof HistoryFailures>;
+
+/** Reply of `GET /api/history/sums`. */
+export const HistorySums = Type.Object({
+  sums: listOf(
+    Type.Object({
+      client: orNull(Type.String(), { description: 'Null: no client of `CLIENTS`.' }),
+      provider: orNull(Type.String()),
+      model: orNull(Type.String()),
+      requests: requestCount,
+      failed: Type.Integer(),
+      tokens: Type.Integer({ description: 'Of prompts and answers, cached ones included.' }),
+      cost: Type.Integer({ description: 'Billionths of a USD, as far as it is known.' }),
+    }),
+    { description: 'The highest cost first; 1,000 at most.' },
+  ),
+});
+export type HistorySums = Static<typeof HistorySums>;
+
 /** Reply of `GET /api/history/extent`. */
 export const HistoryExtent = Type.Object({
   requests: Type.Integer(),
-  bytes: Type.Integer({ description: 'Of their files.' }),
+  bytes: Type.Integer({ description: 'On disk.' }),
   from: Type.Optional(Type.String({ description: 'When the first one ended, ISO 8601. Absent: there is none.' })),
   to: Type.Optional(Type.String({ description: 'When the last one ended.' })),
   days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
@@ -172,12 +251,13 @@ export const Session = Type.Object({
 });
 export type Session = Static<typeof Session>;
 
-const truncatedSearch = Type.Boolean({ description: 'There are more requests than were looked at: the newest.' });
+const truncatedSearch = Type.Boolean({ description: 'Sums are of the newest 10,000 requests of a session.' });
 
 /** Reply of `GET /api/sessions`. */
 export const SessionList = Type.Object({
   sessions: listOf(Session, { description: 'The one that was used last comes first.' }),
   single: Type.Integer({ description: 'How many have one request alone, of all that pass the other filters.' }),
+  next: orNull(Type.String(), { description: 'Goes on with the next older ones as `before`; null: there are none.' }),
   truncated: truncatedSearch,
 });
 export type SessionList = Static<typeof SessionList>;

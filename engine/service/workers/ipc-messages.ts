@@ -33,10 +33,11 @@ const Kept = Type.Union([
   Type.Object({
     what: Type.Literal('lines'),
     lines: Type.Unsafe<string | Uint8Array>(Type.String()),
-    firstMs: Type.Number(),
   }),
   /** Removes all requests. */
   Type.Object({ what: Type.Literal('clear') }),
+  /** Sets the file of requests aside if it is damaged. */
+  Type.Object({ what: Type.Literal('check') }),
   Type.Object({ what: Type.Literal('usage'), stepMs: Type.Number(), rows: Type.Array(UsageRow) }),
   Type.Object({ what: Type.Literal('clients'), used: ClientUsageRecord }),
   /** Writes what all processes have handed over. */

@@ -13,8 +13,9 @@ export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>
   return {
     history: {
       bound: async ({ days, bytes }) => void (await hand({ what: 'bounds', days, bytes })),
-      append: async ({ lines, firstMs }) => void (await hand({ what: 'lines', lines, firstMs })),
+      append: async (lines) => void (await hand({ what: 'lines', lines })),
       clear: async () => void (await hand({ what: 'clear' })),
+      check: async () => void (await hand({ what: 'check' })),
     },
     usage: { take: async (stepMs, rows) => void (await hand({ what: 'usage', stepMs, rows: [...rows] })) },
     clients: {
@@ -35,10 +36,13 @@ export const keep = async (keeper: Keeper, kept: Kept): Promise<KeepResult> => {
       await keeper.history.bound(kept);
       break;
     case 'lines':
-      await keeper.history.append(kept);
+      await keeper.history.append(kept.lines);
       break;
     case 'clear':
       await keeper.history.clear();
+      break;
+    case 'check':
+      await keeper.history.check();
       break;
     case 'usage':
       await keeper.usage.take(kept.stepMs, kept.rows);

@@ -154,9 +154,9 @@ test('a process has at most 100 feeds', (t) => {
 
 test('of the lines of requests, 5,000 wait for a disk that refuses, and the newest 1,000 are kept', (t) => {
   const lines = new RecordLines();
-  for (let n = 1; n <= 5_000; n += 1) lines.add(n, n, `{"n":${n}}`);
+  for (let n = 1; n <= 5_000; n += 1) lines.add(n, `{"n":${n}}`);
   t.false(lines.isOverfull);
-  for (let n = 5_001; n <= 6_000; n += 1) lines.add(n, n, `{"n":${n}}`);
+  for (let n = 5_001; n <= 6_000; n += 1) lines.add(n, `{"n":${n}}`);
   t.deepEqual([lines.unwritten, lines.isOverfull], [5_000, true]);
   t.is([...lines.newest()].length, 1_000);
 });

@@ -1,17 +1,29 @@
-import { FileWork } from '../../../observe/log/file-work.ts';
-import type { AppLog } from '../../../observe/log/logs.ts';
-import { within } from '../../../runtime/within.ts';
-import type { RecordLines } from '../../record/record-lines.ts';
-import type { HistoryBounds, HistoryKeeper } from './write-history.ts';
+import { FileWork } from '../../observe/log/file-work.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
+import { within } from '../../runtime/within.ts';
+import type { StoreBounds } from '../../store/writer.ts';
+import type { RecordLines } from '../record/record-lines.ts';
+
+/** Keeps ended requests of all processes. Each method rejects if the disk refuses. */
+export interface HistoryKeeper {
+  /** Keeps to these bounds from now on. */
+  readonly bound: (bounds: StoreBounds) => Promise<void>;
+  /** Resolves when the lines are kept: whole ones, each with its line feed, as text or in UTF-8. */
+  readonly append: (lines: string | Uint8Array) => Promise<void>;
+  /** Removes everything. */
+  readonly clear: () => Promise<void>;
+  /** Sets a damaged file aside. */
+  readonly check: () => Promise<void>;
+}
 
 /** Options of `handOverLines`. */
 interface HandOverOptions {
-  /** The folder in which the lines end up, for messages. */
-  readonly folder: string;
+  /** The file in which the lines end up, for messages. */
+  readonly file: string;
   /** The lines to hand over. */
   readonly lines: RecordLines;
   readonly keeper: HistoryKeeper;
-  readonly bounds: () => HistoryBounds;
+  readonly bounds: () => StoreBounds;
   readonly log: Pick<AppLog, 'warn'>;
   readonly everyMs?: number;
 }
@@ -25,7 +37,7 @@ interface HandOver {
   readonly close: () => Promise<void>;
 }
 
-/** Milliseconds between writes: what a killed process loses at most. */
+/** Milliseconds between hand-overs: what a killed process loses at most. */
 const writeMs = 1_000;
 
 /** How long a process that ends waits for the one that writes, in milliseconds. */
@@ -33,8 +45,8 @@ const closeMs = 5_000;
 
 /** Begins to hand lines over. Applies the bounds first. */
 export const handOverLines = async (options: HandOverOptions): Promise<HandOver> => {
-  const { lines, keeper, bounds, log, folder } = options;
-  const work = new FileWork(log, folder, "the history of requests can't be kept on disk");
+  const { lines, keeper, bounds, log, file } = options;
+  const work = new FileWork(log, file, "the history of requests can't be kept on disk");
   let known = bounds();
   let isWriting = false;
   let isWarnedOfOverfull = false;
@@ -55,10 +67,13 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
       await applyBounds();
       if (known.days === 0) lines.discard();
       for (let next = lines.next(); next; next = lines.next()) {
-        await keeper.append({ lines: next.bytes, firstMs: next.firstMs });
+        await keeper.append(next.bytes);
         lines.written(next);
       }
       isWarnedOfOverfull = false;
+      const lost = lines.takeLost();
+      if (lost > 0)
+        log.warn('requests are missing from the history: too many waited to be written', { requests: lost });
     }).finally(() => {
       isWriting = false;
     });

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileWork } from '../../observe/log/file-work.ts';
+import type { AppLog } from '../../observe/log/logs.ts';
+import { type OpenStore, type StoreChannel, storeFile } from '../../store/store-thread.ts';
+import type { StoreBounds } from '../../store/writer.ts';
+import type { HistoryKeeper } from './hand-over-lines.ts';
+
+interface KeptOptions {
+  /** The service's folder. */
+  readonly home: string;
+  readonly log: Pick<AppLog, 'warn'>;
+  readonly openStore: OpenStore;
+  /** Milliseconds since 1970, by the earlier of both clocks: one that jumps ahead makes nothing too old. */
+  readonly nowMs: () => number;
+}
+
+/** Milliseconds after which what is too old is removed. */
+const pruneMs = 600_000;
+
+/** The store of the requests of all processes. Its thread starts with the first one, or where an earlier start has left work. */
+export class KeptRequests implements HistoryKeeper {
+  readonly #options: KeptOptions;
+  readonly #file: string;
+  readonly #olderFolder: string;
+  readonly #store: StoreChannel;
+  readonly #work: FileWork;
+  /** What the thread doesn't know yet. */
+  #bounds: StoreBounds | undefined;
+  #isRunning = false;
+  #prunedAtMs: number;
+
+  constructor(options: KeptOptions) {
+    const { home, log, openStore, nowMs } = options;
+    this.#options = options;
+    this.#file = storeFile(home);
+    this.#olderFolder = join(home, 'history');
+    this.#store = openStore({ role: 'write', file: this.#file, olderFolder: this.#olderFolder }, log);
+    this.#work = new FileWork(log, this.#file, "the history of requests can't be tidied");
+    this.#prunedAtMs = nowMs();
+  }
+
+  async bound(bounds: StoreBounds): Promise<void> {
+    this.#bounds = bounds;
+    const leftWork = existsSync(this.#olderFolder) || (bounds.days === 0 && existsSync(this.#file));
+    if (this.#isRunning || leftWork) await this.#begin();
+  }
+
+  async append(lines: string | Uint8Array): Promise<void> {
+    await this.#begin();
+    await this.#store.ask('append', lines);
+  }
+
+  async clear(): Promise<void> {
+    if (!existsSync(this.#file) && !existsSync(this.#olderFolder)) return;
+    await this.#begin();
+    await this.#store.ask('clear', null);
+  }
+
+  async check(): Promise<void> {
+    await this.#begin();
+    await this.#store.ask('check', null);
+  }
+
+  /** Removes what is too old, from time to time. Never rejects. */
+  async tend(): Promise<void> {
+    const nowMs = this.#options.nowMs();
+    if (nowMs - this.#prunedAtMs < pruneMs || !existsSync(this.#file)) return;
+    this.#prunedAtMs = nowMs;
+    await this.#work.run(async () => {
+      await this.#begin();
+      await this.#store.ask('prune', { nowMs });
+    });
+  }
+
+  /** Never rejects. */
+  close(): Promise<void> {
+    this.#isRunning = false;
+    return this.#store.close();
+  }
+
+  async #begin(): Promise<void> {
+    this.#isRunning = true;
+    const bounds = this.#bounds;
+    if (!bounds) return;
+    this.#bounds = undefined;
+    try {
+      await this.#store.ask('bound', { bounds, nowMs: this.#options.nowMs() });
+    } catch (error) {
+      this.#bounds ??= bounds;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { MessageChannel } from 'node:worker_threads';
+import { storeAnswers } from '../../engine/store/queries.ts';
+import { serveStore } from '../../engine/store/serve-store.ts';
+import { loadSqlite } from '../../engine/store/sqlite.ts';
+import { type OpenStore, openStoreIn } from '../../engine/store/store-thread.ts';
+import { prepareToRead } from '../../engine/store/tables.ts';
+
+/** Opens the files of a store in this thread: tests start many services, and a thread of each would load its code anew. */
+export const storeHere: OpenStore = openStoreIn(() => {
+  const { port1, port2 } = new MessageChannel();
+  port2.on(
+    'message',
+    serveStore((said) => port2.postMessage(said), loadSqlite()),
+  );
+  port2.unref();
+  return {
+    on: (event, listener) => (event === 'message' ? port1.on(event, listener) : undefined),
+    postMessage: (message, transferred) => port1.postMessage(message, transferred),
+    ref: () => port1.ref(),
+    unref: () => port1.unref(),
+    terminate: async () => port1.close(),
+  };
+});
+
+/** The ids of all requests in a file, the newest first. */
+export const idsIn = (file: string): readonly string[] => {
+  const db = loadSqlite()?.open(file);
+  try {
+    const lines = db && prepareToRead(db) && storeAnswers(db).page({ filter: {}, sort: 'time', limit: 100_000 }).lines;
+    return (lines || []).map((line) => JSON.parse(line).id);
+  } finally {
+    db?.close();
+  }
+};
