@@ -42,8 +42,15 @@ const optionsFor = (outdir) => ({
   format: 'esm',
   jsx: 'automatic',
   target: ['chrome123', 'firefox120', 'safari17.5'],
-  // Regardless of the environment: React's development build is twice as large and slow.
+  // Regardless of the environment: packages have checks for development.
   define: { 'process.env.NODE_ENV': '"production"' },
+  // The sources and their packages are written for React. Preact does the same in a tenth of its size.
+  alias: {
+    react: 'preact/compat',
+    'react-dom': 'preact/compat',
+    'react-dom/client': 'preact/compat/client',
+    'react/jsx-runtime': 'preact/jsx-runtime',
+  },
   // The pages' policy admits files of the service alone: no `data:` address may stand in for one.
   loader: { '.svg': 'copy', '.woff2': 'file' },
   metafile: true,
