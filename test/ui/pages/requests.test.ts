@@ -231,7 +231,7 @@ browserTest('a captured request opens by keyboard: path, stream, raw, replay in 
   await page.getByRole('button', { name: 'Capture', exact: true }).click();
   await page.getByText('At most 470 captures are kept, up to 1.0 MiB each').waitFor();
   await page.getByRole('button', { name: 'Start capturing' }).click();
-  await page.getByRole('button', { name: 'Capturing' }).waitFor();
+  await page.getByRole('button', { name: 'Capturing', exact: true }).waitFor();
   const body = { model: 'any', stream: true, top_k: 5, messages: [{ role: 'user', content: 'Which lever first?' }] };
   const id = await send(gateway.baseUrl, body, { 'x-api-key': 'the-clients-own-key' });
   const row = listOf(page).getByRole('link', { name: 'Which lever first?' });
