@@ -345,6 +345,30 @@ export const RefreshedModels = Type.Object({
 });
 export type RefreshedModels = Static<typeof RefreshedModels>;
 
+/** `GET /api/clients/guides`. */
+export const ClientGuides = Type.Object({
+  model: Type.String({ description: 'The name that the guides ask for; `junctor`: the rules choose.' }),
+  models: listOf(Type.String(), { description: 'All destinations.' }),
+  keyVariable: Type.String({ description: 'The variable that the guides read the key from.' }),
+  keyLine: Type.String({ description: 'Sets it in the shell; `{key}` stands for the key.' }),
+  withoutProxy: Type.String({ description: "Excludes the gateway's host from a proxy, in the shell." }),
+  guides: listOf(
+    Type.Object({
+      name: Type.String({ description: 'As for `junctor env --for`.' }),
+      title: Type.String(),
+      protocol: Wire,
+      baseUrl: Type.String({ description: "In the tool's form, with or without `/v1`." }),
+      path: Type.Optional(Type.String({ description: "Of its requests, where it isn't the protocol's own." })),
+      headers: Type.Record(Type.String(), Type.String()),
+      snippets: listOf(
+        Type.Object({ label: Type.String({ description: 'Where it goes: a shell, a file.' }), text: Type.String() }),
+      ),
+      notes: listOf(Type.String({ description: 'Text in backticks is code.' })),
+    }),
+  ),
+});
+export type ClientGuides = Static<typeof ClientGuides>;
+
 const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]);
 const forMs = Type.Integer({ description: 'For so many milliseconds more.' });
 const keyNumber = Type.Integer({ description: 'The place of the key in the list, from 1 on.', minimum: 1 });

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import type { Environment } from '../config/env.ts';
 import { readConfig } from '../config/read.ts';
 import { defaultSettings } from '../config/sections/service-settings.ts';
 import { validateConfig } from '../config/validate.ts';
@@ -78,30 +77,4 @@ export const callService = async (
   const { status, text } = await askDirectly(baseUrl + path, { method, headers, ...content, limitMs: answerMs });
   const body = parseJson(text);
   return { status, body: isJsonObject(body) ? body : {} };
-};
-
-/** The service's address and key for a client. */
-export interface ServiceConnection {
-  /** `http://127.0.0.1:3456`. */
-  readonly baseUrl: string;
-  /** Never empty: clients refuse to start without a key, even if the gateway requires none. */
-  readonly apiKey: string;
-}
-
-/** The connection to a service. Has a placeholder key if the service requires none. */
-export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): ServiceConnection => ({
-  baseUrl,
-  apiKey: apiKey ?? 'junctor',
-});
-
-/** `NO_PROXY` settings that exempt the service from the user's HTTP proxy. */
-export const withoutProxy = (
-  { baseUrl }: Pick<ServiceConnection, 'baseUrl'>,
-  env: Environment,
-): Readonly<Record<string, string>> => {
-  const { hostname } = new URL(baseUrl);
-  const hosts = ['127.0.0.1', 'localhost', hostname.replace(/^\[(.*)\]$/, '$1')];
-  const given = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((host) => host.trim());
-  const all = [...new Set([...given, ...hosts])].filter((host) => host !== '').join(',');
-  return { NO_PROXY: all, no_proxy: all };
 };

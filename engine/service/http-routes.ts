@@ -115,6 +115,9 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
         () => store.staleModules,
       );
     }),
+    ...laterRoutes(['GET /api/clients/guides'], async () =>
+      (await import('../../admin/config/guides.ts')).guideRoutes(gateway),
+    ),
     ...laterRoutes(['GET /api/graph'], async () =>
       (await import('../../admin/config/graph.ts')).graphRoutes(gateway, protocols),
     ),

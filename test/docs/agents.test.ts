@@ -11,9 +11,9 @@ const agents = clients.filter(({ commands }) => commands.length > 0);
 const sectionOf = (title: string): string => page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
 
 test('the page on agents has a section for each that the commands know, with its command', (t) => {
-  for (const { about, name, commands, setUpByHand } of agents) {
+  for (const { title, name, commands, setUpByHand } of agents) {
     const command = setUpByHand ? `junctor env --for ${name}` : `junctor run ${commands[0]}`;
-    t.true(sectionOf(about).includes(command), about);
+    t.true(sectionOf(title).includes(command), title);
   }
 });
 
@@ -23,10 +23,10 @@ test('the page says of each agent whether it was tried, as the table of running 
       [...names.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => [name, last] as const),
     ),
   );
-  for (const { about, name } of agents) {
+  for (const { title, name } of agents) {
     // One row is for Cline and Zed, of which the former was tried.
     const isTried = tried.get(name) !== 'no' && name !== 'zed';
-    t.is(/^(?:Tried|The CLI was tried)\./m.test(sectionOf(about)), isTried, about);
-    t.is(/^Untried\./m.test(sectionOf(about)), !isTried, about);
+    t.is(/^(?:Tried|The CLI was tried)\./m.test(sectionOf(title)), isTried, title);
+    t.is(/^Untried\./m.test(sectionOf(title)), !isTried, title);
   }
 });

@@ -206,12 +206,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/content-coding.ts': [foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a')],
   'admin/ui-files.ts': [own(/-[\w-]{8}\.\w+$/), own(/^text|json|svg|wasm|x-icon/)],
-  'engine/cli/commands/env-commands.ts': [
-    own(/\.(?:exe|cmd|bat|ps1)$/i),
-    own(/^[1-9]\d{0,9}$/),
-
-    own(/[\\']/g),
-  ],
+  'engine/cli/commands/env-commands.ts': [own(/\.(?:exe|cmd|bat|ps1)$/i), own(/^[1-9]\d{0,9}$/)],
+  'engine/client-tools/shell.ts': [own(/[\\']/g), own(/^\[(.*)\]$/)],
   'engine/cli/commands/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/machine/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
@@ -222,7 +218,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/cli/machine/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
   'engine/cli/commands/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
-  'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
   'engine/config/files/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
     own(/[:.]/g),
@@ -813,7 +808,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/config/draft/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
   'ui/src/config/settings-of.ts': [foreign(/^\w+/, many('a'))],
   'ui/src/pages/clients/check-client.ts': [own(/[,;]/)],
-  'ui/src/pages/clients/guides/shell.ts': [own(/^[\w@%+=:,./-]+$/)],
   'ui/src/pages/logs/log-filter.ts': [foreign(/[\\^$.*+?()[\]{}|]/g)],
   'ui/src/pages/logs/log-record.ts': [foreign(/^\/(?:api|ui|health)(?:[/?]|$)/)],
   'ui/src/pages/providers/add-provider.tsx': [own(/^https?:\/\/[^/]/)],

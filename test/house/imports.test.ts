@@ -187,6 +187,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'routing/',
     ),
   ],
+  ['engine/client-tools/access.ts', below('client-tools/', 'config/', 'model/', 'routing/')],
+  ['engine/client-tools/', below('client-tools/', 'model/')],
   [
     'engine/features/clients/',
     [
@@ -479,6 +481,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'runtime/load-once.ts',
         'runtime/memoize.ts',
         'routing/catalogue/',
+        'client-tools/',
         'config/',
         'endpoints/',
         'http/',
@@ -573,6 +576,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/cli/',
       ...below(
+        'client-tools/',
         'observe/loss-counter.ts',
         'main.ts',
         'paths.ts',
@@ -735,7 +739,7 @@ test('no vendor is named outside its row', (t) => {
     // The bench simulates vendors, and the command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats\/|protocols\/|engine\/bench\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts|ui\/src\/pages\/clients\/guides\/)/.test(
+        !/^(?:transformers\/formats\/|protocols\/|engine\/bench\/|engine\/client-tools\/|engine\/cli\/commands\/clients\/|engine\/cli\/commands\/import\/field-tables\.ts)/.test(
           file,
         ),
     )

@@ -4,10 +4,6 @@ import { isJsonObject } from '../../ui/src/api/json.ts';
 import { type Protocol, protocols } from '../../ui/src/api/protocols.ts';
 import { sseReader } from '../../ui/src/api/requests/sse-records.ts';
 import { textListReader } from '../../ui/src/api/text-list-reader.ts';
-import { routedName } from '../../ui/src/config/rules.ts';
-import type { Connection } from '../../ui/src/pages/clients/guides/client-guide.ts';
-import { clientGuides } from '../../ui/src/pages/clients/guides/index.ts';
-import { quoted, withoutProxy } from '../../ui/src/pages/clients/guides/shell.ts';
 import { LogBook } from '../../ui/src/pages/logs/log-book.ts';
 import { filterRecords } from '../../ui/src/pages/logs/log-filter.ts';
 import { briefOf, levelName, readRecord } from '../../ui/src/pages/logs/log-record.ts';
@@ -417,39 +413,4 @@ test('a kept prompt is restored only if it has the shape of one', (t) => {
   for (const list of [undefined, {}, [firstDraft], [{ ...sent, prompt: firstDraft.prompt }], [{ ...sent, at: '1' }]]) {
     t.false(isSentList(list), JSON.stringify(list));
   }
-});
-
-const connection: Connection = {
-  origin: 'http://10.0.0.5:3999',
-  wantsKey: true,
-  model: "demo,it's",
-  byRules: false,
-  models: ["demo,it's", 'echo'],
-};
-
-test('each client guide has this gateway’s address in its form and the model, but no key', (t) => {
-  for (const guide of clientGuides) {
-    for (const shell of ['bash', 'powershell'] as const) {
-      const snippets = guide.snippets(connection, shell);
-      const text = snippets.map((one) => one.text).join('\n');
-      t.true(text.includes('10.0.0.5:3999'), guide.name);
-      t.false(text.includes('any-value'), guide.name);
-      t.regex(text + guide.notes.join(), /JUNCTOR_API_KEY/, guide.name);
-      t.is(/10\.0\.0\.5:3999\/v1/.test(text), !guide.appendsVersion, guide.name);
-      const open = guide
-        .snippets({ ...connection, wantsKey: false }, shell)
-        .map((one) => one.text)
-        .join('\n');
-      t.is(open.includes('any-value'), guide.name !== 'curl', guide.name);
-      const routed = guide.snippets({ ...connection, byRules: true, model: routedName }, shell);
-      t.notRegex(routed.map((one) => one.text.replace(/"models": .*/s, '')).join('\n'), /demo,/, guide.name);
-      t.is(new Set(snippets.map(({ label }) => label)).size, snippets.length, guide.name);
-      for (const { label, text: file } of snippets)
-        if (label.endsWith('.json')) t.notThrows(() => JSON.parse(file), guide.name);
-    }
-  }
-  t.is(new Set(clientGuides.map(({ name }) => name)).size, clientGuides.length);
-  t.is(quoted.bash("it's"), `'it'\\''s'`);
-  t.is(quoted.powershell("it's"), `'it''s'`);
-  t.is(withoutProxy('bash', 'localhost'), 'export NO_PROXY=127.0.0.1,localhost');
 });

@@ -3,7 +3,7 @@ import { messageOf } from '../../model/fault.ts';
 import { clientWires } from '../../model/wire/client-wires.ts';
 import { version } from '../../paths.ts';
 import type { Cli } from '../cli.ts';
-import { clients, shells } from './clients/clients.ts';
+import { clients, syntaxes } from './clients/clients.ts';
 import { claudeCodeRouter } from './import/field-tables.ts';
 
 /** Runs what a command does with its environment. */
@@ -300,8 +300,8 @@ export const createProgram = (run: RunCommand): Command => {
   program
     .command('env')
     .description('print the environment variables that connect a client to the service')
-    .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))
-    .option('--shell <shell>', shells.join(', '), 'posix')
+    .requiredOption('--for <program>', clients.map(({ name, title }) => `${name}: ${title}`).join('; '))
+    .option('--shell <shell>', syntaxes.join(', '), 'posix')
     .option('--context <tokens>', 'context window of the models')
     .action((options) => run(async (cli) => (await import('./env-commands.ts')).printEnv(cli, options)));
 

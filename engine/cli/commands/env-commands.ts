@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
+import { accessTo } from '../../client-tools/access.ts';
+import { shellLines, withoutProxy } from '../../client-tools/shell.ts';
+import { type Access, anyKey, type ClientTool, routedName, type Variables } from '../../client-tools/tool.ts';
+import { plainTools } from '../../client-tools/tools.ts';
 import type { Environment } from '../../config/env.ts';
-import { findDestination, membersOf } from '../../config/sections/destination.ts';
 import { writeAtomically } from '../../config/write-atomically.ts';
 import { errorCode } from '../../model/fault.ts';
-import type { ClientModel } from '../../model/models/model-catalog.ts';
-import { commonFacts } from '../../routing/catalogue/known-model.ts';
-import { modelNames } from '../../routing/model-names.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import { openRunFiles } from '../machine/run-files.ts';
 import { startable } from '../machine/windows-command.ts';
 import { offlineModelFacts } from '../offline-config.ts';
-import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from '../reach-service.ts';
-import { type Client, type OfferedModel, routedName, type ServiceAccess, type Variables } from './clients/client.ts';
-import { clients, plainClients, shells } from './clients/clients.ts';
+import { locateService, reachService, type ServiceLocation } from '../reach-service.ts';
+import { clients, syntaxes } from './clients/clients.ts';
+import { launchers } from './clients/launchers.ts';
 
 /**
  * `junctor run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
@@ -22,27 +22,27 @@ import { clients, plainClients, shells } from './clients/clients.ts';
  */
 export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
   const located = await reachService(cli);
-  const connection = await accessTo(cli, located);
+  const access = await accessOf(cli, located);
   const name = basename(command).replace(/\.(?:exe|cmd|bat|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
   if (known?.setUpByHand) {
     const how = `\`junctor env --for ${known.name}\` prints what belongs there`;
-    throw new CommandError(`${known.about} can be directed to the gateway by its own settings only: ${how}.`);
+    throw new CommandError(`${known.title} can be directed to the gateway by its own settings only: ${how}.`);
   }
-  const matching = known ? [known] : plainClients;
+  const matching = known ? [known] : plainTools;
   const preferred = new Set(matching.flatMap((row) => row.preferred ?? []));
   const set = Object.fromEntries([
     ...matching
-      .flatMap(({ variables }) => Object.entries(variables(connection)))
+      .flatMap(({ variables }) => Object.entries(variables?.(access) ?? {}))
       .filter(([variable]) => !preferred.has(variable) || cli.env[variable] === undefined),
-    ...Object.entries(withoutProxy(connection, cli.env)),
+    ...Object.entries(proxyExceptions(cli, access)),
   ]);
   await refuseOverruled(cli, known, set);
   const files = openRunFiles(cli.home);
   try {
     const { env } = cli;
-    const launched = await known?.launch?.({
-      access: connection,
+    const launched = await launchers[known?.name ?? '']?.launch?.({
+      access,
       variables: set,
       args,
       command,
@@ -78,17 +78,19 @@ export const printEnv = async (
 ): Promise<void> => {
   const client = clients.find((row) => row.name === name);
   if (!client) throw new CommandError(`--for must be one of ${clients.map((row) => row.name).join(', ')}.`);
-  if (!isShell(shell)) throw new CommandError(`--shell must be one of ${shells.join(', ')}.`);
+  const syntax = syntaxes.find((one) => one === shell);
+  if (!syntax) throw new CommandError(`--shell must be one of ${syntaxes.join(', ')}.`);
   const located = await locateService(cli);
   if (located.found.type !== 'running') cli.warn('Junctor is not running; these values apply once it is.');
-  const connection = {
-    ...(await accessTo(cli, located)),
+  const access = {
+    ...(await accessOf(cli, located)),
     ...(context !== undefined && { context: tokensOf(context) }),
   };
-  const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
+  const variables = { ...client.variables?.(access), ...proxyExceptions(cli, access) };
   await warnOverruled(cli, client, variables);
-  for (const line of shellLines(variables, shell)) cli.print(line);
-  const block = await client.block?.(connection, {
+  for (const line of syntax === 'json' ? [JSON.stringify(variables, null, 2)] : shellLines(variables, syntax))
+    cli.print(line);
+  const written = await launchers[client.name]?.settings?.(access, {
     command: client.commands[0] ?? client.name,
     env: cli.env,
     async writeFile(file, text) {
@@ -99,18 +101,24 @@ export const printEnv = async (
       return path;
     },
   });
-  if (!block) return;
   // Commented out, so that a shell that evaluates the output ignores it.
-  cli.print(`# In ${block.file}:`);
-  for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+  for (const { label, text } of written ?? client.settings?.(access) ?? []) {
+    cli.print(`# In ${label}:`);
+    for (const line of text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+  }
 };
 
+const proxyExceptions = ({ env }: Cli, { baseUrl }: Access): Variables =>
+  withoutProxy(baseUrl, env.NO_PROXY ?? env.no_proxy);
+
 /** The files of a client that set one of these variables to another value. */
-const overruling = async ({ env }: Cli, client: Client | undefined, variables: Variables) =>
-  ((await client?.overruling?.({ env, cwd: process.cwd() })) ?? []).flatMap(({ file, always, variables: own }) => {
-    const names = Object.keys(own).filter((name) => isOther(own[name] ?? '', variables[name]));
-    return names.length > 0 ? [{ file, always, names: names.join(', ') }] : [];
-  });
+const overruling = async ({ env }: Cli, client: ClientTool | undefined, variables: Variables) =>
+  ((await launchers[client?.name ?? '']?.overruling?.({ env, cwd: process.cwd() })) ?? []).flatMap(
+    ({ file, always, variables: own }) => {
+      const names = Object.keys(own).filter((name) => isOther(own[name] ?? '', variables[name]));
+      return names.length > 0 ? [{ file, always, names: names.join(', ') }] : [];
+    },
+  );
 
 /** Where the launcher sets none, a switch of the file may be off as well. */
 const isOther = (own: string, set: string | undefined): boolean =>
@@ -118,7 +126,7 @@ const isOther = (own: string, set: string | undefined): boolean =>
 
 const offValues = ['', '0', 'false', 'no', 'off'];
 
-const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: Variables): Promise<void> => {
+const refuseOverruled = async (cli: Cli, client: ClientTool | undefined, variables: Variables): Promise<void> => {
   const found = (await overruling(cli, client, variables)).find(({ always }) => always);
   if (found)
     throw new CommandError(
@@ -126,7 +134,7 @@ const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: 
     );
 };
 
-const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Promise<void> => {
+const warnOverruled = async (cli: Cli, client: ClientTool, variables: Variables): Promise<void> => {
   for (const { file, always, names } of await overruling(cli, client, variables)) {
     const way = always ? '' : `, or use \`junctor run ${client.commands[0] ?? ''}\``;
     cli.warn(`${file} sets ${names}, which wins over these variables. Remove it there${way}.`);
@@ -136,46 +144,14 @@ const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Pr
 };
 
 /** The service's address and key, and what is known of the models that it offers. */
-const accessTo = async ({ home }: Cli, located: ServiceLocation): Promise<ServiceAccess> => {
-  const { config } = located;
-  const connection = connectionTo(located);
-  if (!config) return { ...connection, models: [] };
+const accessOf = async ({ home }: Cli, located: ServiceLocation): Promise<Access> => {
+  const { config, baseUrl, apiKey = anyKey } = located;
+  if (!config) return { baseUrl, apiKey, model: routedName, models: [] };
   const { factsOf } = await offlineModelFacts(config, home);
-  const usual = [config.router.default ?? [], config.router.fallback.default ?? []].flat().flatMap((text) => {
-    const found = findDestination(config, text);
-    return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);
-  });
-  const byRules = { id: routedName, title: 'Junctor, by its rules', facts: commonFacts(usual.map(factsOf)) };
-  const models = [byRules, ...modelNames(config, { factsOf })].map(offered);
-  return { ...connection, context: models[0]?.context, maxOutput: models[0]?.maxOutput, models };
+  return accessTo(config, factsOf, { baseUrl, apiKey });
 };
-
-const offered = ({ id, title, facts }: Pick<ClientModel, 'id' | 'title' | 'facts'>): OfferedModel => ({
-  name: id,
-  title,
-  context: facts.maxInput ?? facts.context,
-  maxOutput: facts.maxOutput,
-  images: facts.input?.includes('image'),
-});
 
 const tokensOf = (text: string): number => {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context must be a whole number of tokens.');
   return Number(text);
-};
-
-const isShell = (name: string): name is Shell => shells.some((shell) => shell === name);
-
-type Shell = (typeof shells)[number];
-
-/** Formats variables for evaluation: `eval "$(junctor env --for …)"`. An empty value unsets the variable. */
-const shellLines = (variables: Readonly<Record<string, string>>, shell: Shell): readonly string[] =>
-  shell === 'json'
-    ? [JSON.stringify(variables, null, 2)]
-    : Object.entries(variables).map(([name, value]) => writers[shell](name, value));
-
-const writers: Readonly<Record<Exclude<Shell, 'json'>, (name: string, value: string) => string>> = {
-  posix: (name, value) => (value === '' ? `unset ${name}` : `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
-  fish: (name, value) =>
-    value === '' ? `set -e ${name}` : `set -gx ${name} '${value.replace(/[\\']/g, (letter) => `\\${letter}`)}'`,
-  powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
 };

@@ -1,8 +1,8 @@
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { opencode } from '../../../engine/cli/commands/clients/opencode.ts';
 import { printLogs } from '../../../engine/cli/commands/logs.ts';
+import { opencode } from '../../../engine/client-tools/opencode.ts';
 import { commandRig } from '../../support/processes/command.ts';
 import { until } from '../../support/until.ts';
 
@@ -83,12 +83,17 @@ test('F10 opencode lists each model once, and its small model is the route for s
   const { out } = await ask(['env', '--for', 'opencode', '--shell', 'json']);
   const { OPENCODE_CONFIG_CONTENT: text } = JSON.parse(out);
   const content = JSON.parse(text);
-  const plain = opencode.variables({ baseUrl: 'http://h', apiKey: 'k', models: [{ name: 'junctor', title: 'J' }] });
+  const plain = opencode.variables?.({
+    baseUrl: 'http://h',
+    apiKey: 'k',
+    model: 'junctor',
+    models: [{ name: 'junctor', title: 'J' }],
+  });
 
   t.deepEqual(Object.keys(content.provider.junctor.models), ['junctor', 'junctor-background', 'p,m', 'p,n']);
   t.is(content.model, 'junctor/junctor');
   t.is(content.small_model, 'junctor/junctor-background');
-  t.is(JSON.parse(plain.OPENCODE_CONFIG_CONTENT ?? '').small_model, 'junctor/junctor');
+  t.is(JSON.parse(plain?.OPENCODE_CONFIG_CONTENT ?? '').small_model, 'junctor/junctor');
 });
 
 test('F10 env knows Qwen Code, Kimi Code, Antigravity and Claude Desktop; a start says that PORT is ignored, unless the configuration uses it', async (t) => {

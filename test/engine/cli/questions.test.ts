@@ -205,7 +205,7 @@ const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[
   [
     'codex',
     [
-      /^export JUNCTOR_CLIENT_KEY=/m,
+      /^export JUNCTOR_API_KEY=/m,
       /^# {3}base_url = "http:\/\/127\.0\.0\.1:39001\/v1"$/m,
       /^# {3}wire_api = "responses"$/m,
       /^# {3}supports_websockets = false$/m,
@@ -296,7 +296,7 @@ test('run sets the variables, inherits input and output, and returns the exit co
 
   const tools = join(home, 'tools');
   await mkdir(tools);
-  const codex = `#!${process.execPath}\nconsole.log(process.argv.slice(2).join(' '), process.env.JUNCTOR_CLIENT_KEY)`;
+  const codex = `#!${process.execPath}\nconsole.log(process.argv.slice(2).join(' '), process.env.JUNCTOR_API_KEY)`;
   await writeFile(join(tools, 'codex'), codex, { mode: 0o755 });
   const known = await run(['run', 'codex', 'exec'], { env: { ...env, PATH: `${tools}:${process.env.PATH}` } });
   t.regex(

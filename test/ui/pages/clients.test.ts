@@ -82,7 +82,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     const keyOfTools = await dialog.getByLabel('Key of existing-tools', { exact: true }).inputValue();
     for (const one of [key, keyOfTools]) t.regex(one, /^sk-junctor-[\w-]{43}$/);
     t.deepEqual(await violations(page), []);
-    await dialog.getByText(`export JUNCTOR_API_KEY=${key}`).waitFor();
+    await dialog.getByText(`export JUNCTOR_API_KEY='${key}'`).waitFor();
     await dialog.getByLabel('Tool', { exact: true }).selectOption('Codex');
     await dialog.getByText('env_key = "JUNCTOR_API_KEY"').waitFor();
     await page.keyboard.press('Escape');

@@ -47,9 +47,6 @@ export const routeOf = (config: ConfigFile, rule: Rule): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Whether a request that matches no rule has a destination. */
-export const hasDefault = (config: ConfigFile): boolean => routeOf(config, byDefault) !== '';
-
 /** A model name that no provider has, so that the rules choose. */
 export const routedName = 'junctor';
 

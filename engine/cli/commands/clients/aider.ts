@@ -1,24 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, routedName, type Variables } from './client.ts';
+import type { Variables } from '../../../client-tools/tool.ts';
+import type { Launcher } from './launcher.ts';
 
-/**
- * aider. Source: its documentation, "Options reference", "Configuration with .env": its own variables win over `.aider.conf.yml`
- * and over `OPENAI_API_BASE`, but those of `.env` files win over the environment. Not tried.
- */
-export const aider: Client = {
-  name: 'aider',
-  about: 'aider',
-  commands: ['aider'],
-  variables: ({ baseUrl, apiKey }) => ({
-    AIDER_OPENAI_API_BASE: `${baseUrl}/v1`,
-    AIDER_OPENAI_API_KEY: apiKey,
-    // The part before the slash selects the protocol; it isn't sent.
-    AIDER_MODEL: `openai/${routedName}`,
-    AIDER_TIMEOUT: '600',
-  }),
-  preferred: ['AIDER_MODEL', 'AIDER_TIMEOUT'],
+/** aider: `.env` files win over the environment. */
+export const aiderLauncher: Launcher = {
   async overruling({ env, cwd }) {
     const files = [join(env.HOME || homedir(), '.env'), join(cwd, '.env')];
     const read = files.map(async (file) => ({ file, always: true, variables: await readDotEnv(file) }));

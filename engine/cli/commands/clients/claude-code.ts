@@ -1,55 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Variables } from '../../../client-tools/tool.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../model/json/json.ts';
 import { CommandError } from '../../cli.ts';
-import type { Client, Place, Variables } from './client.ts';
+import type { Launcher, Place } from './launcher.ts';
 
-/** What Claude Code takes as the window before which it compacts. */
-const leastCompactWindow = 100_000;
-const mostCompactWindow = 1_000_000;
-
-/** The most that Claude Code asks for by itself. Many windows hold prompt and answer together, so half of one is the limit, too. */
-const mostOutput = 128_000;
-
-/** Each makes it call a cloud's service instead of the base URL. Source: the program's own list, version 2.1.332. */
-const cloudSwitches = [
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'CLAUDE_CODE_USE_MANTLE',
-  'CLAUDE_CODE_USE_ANTHROPIC_AWS',
-  'CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD',
-  'CLAUDE_CODE_USE_GATEWAY',
-];
-
-/** Claude Code. Source: its documentation, "LLM gateway configuration", "Environment variables", "Settings". */
-export const claudeCode: Client = {
-  name: 'claude-code',
-  about: 'Claude Code',
-  commands: ['claude'],
-  variables: ({ baseUrl, apiKey, context, maxOutput }) => ({
-    ANTHROPIC_BASE_URL: baseUrl,
-    ANTHROPIC_AUTH_TOKEN: apiKey,
-    // Empty, since a user's own key would be sent along with the token and prompt a question at start-up.
-    ANTHROPIC_API_KEY: '',
-    ...Object.fromEntries(cloudSwitches.map((name) => [name, ''])),
-    // Reasoning models can take minutes until the first token.
-    API_TIMEOUT_MS: '600000',
-    CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
-    // Headers that say what each request is, for rules and the background scenario.
-    CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
-    // Claude Code ignores the context windows in the model list. The first is for names that it doesn't know, for which it
-    // assumes a million tokens; the second for those that it does.
-    ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
-    ...(context !== undefined &&
-      context >= leastCompactWindow &&
-      context <= mostCompactWindow && { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(context) }),
-    ...(maxOutput !== undefined && {
-      CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(Math.min(maxOutput, mostOutput, Math.floor((context ?? Infinity) / 2))),
-    }),
-  }),
-  preferred: ['CLAUDE_CODE_MAX_CONTEXT_TOKENS', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
+/** Claude Code. Source: its documentation, "Settings". */
+export const claudeLauncher: Launcher = {
   // The `env` of a settings file wins over the environment, and that of this argument over both. A file, since other users of
   // the machine can read arguments, and the key is among the variables.
   async launch({ args, variables, writeFile }) {

@@ -1,5 +1,5 @@
+import type { Access, OfferedModel } from '../../../client-tools/tool.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../model/json/json.ts';
-import type { OfferedModel, ServiceAccess } from './client.ts';
 
 /** More entries than this aren't written: each repeats the instructions. */
 const mostEntries = 300;
@@ -12,7 +12,7 @@ const mostEntries = 300;
  *
  * Source: Codex 0.171.0, the faults of its reader, and requests after answers with a given usage.
  */
-export const codexCatalogue = ({ models, context }: ServiceAccess, own: string | undefined): string => {
+export const codexCatalogue = ({ models, context }: Access, own: string | undefined): string => {
   const known = new Map(ownModels(own).map((row) => [String(row.slug), row]));
   const offered = new Map(models.slice(0, mostEntries).map((model) => [model.name, model]));
   const ownRows = [...known].map(([slug, row]) => limited(row, (offered.get(slug) ?? { context }).context));

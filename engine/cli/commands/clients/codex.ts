@@ -1,24 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { codexProvider, codexSettings } from '../../../client-tools/codex.ts';
+import type { Access } from '../../../client-tools/tool.ts';
 import { startable } from '../../machine/windows-command.ts';
-import type { Client, Files, ServiceAccess } from './client.ts';
 import { codexCatalogue } from './codex-catalogue.ts';
-
-/** Codex reads the key from this variable (`env_key`). */
-const keyVariable = 'JUNCTOR_CLIENT_KEY';
-
-const provider = ({ baseUrl }: ServiceAccess) =>
-  ({
-    name: 'Junctor',
-    base_url: `${baseUrl}/v1`,
-    env_key: keyVariable,
-    wire_api: 'responses',
-    // On one machine, a connection saves nothing, and plain requests outlive a restart of the gateway.
-    supports_websockets: false,
-  }) as const;
+import type { Files, Launcher } from './launcher.ts';
 
 /** Writes the models in Codex's form, so that it knows their windows; returns the file's path. */
-const writeCatalogue = async (access: ServiceAccess, { command, env, writeFile }: Files): Promise<string> =>
+const writeCatalogue = async (access: Access, { command, env, writeFile }: Files): Promise<string> =>
   writeFile('codex-models.json', codexCatalogue(access, await ownModels(command, env)));
 
 /** How long Codex has to print its models, in milliseconds; it takes about 25. */
@@ -33,29 +22,15 @@ const ownModels = (command: string, env: Files['env']): Promise<string | undefin
   );
 };
 
-/** Codex. Source: its documentation, "Configuration", `model_providers`; `-c` accepts the same keys with TOML values. */
-export const codex: Client = {
-  name: 'codex',
-  about: 'Codex',
-  commands: ['codex'],
-  variables: ({ apiKey }) => ({ [keyVariable]: apiKey }),
-  block: async (access, files) => ({
-    file: '~/.codex/config.toml',
-    text: [
-      'model_provider = "junctor"',
-      `model_catalog_json = ${JSON.stringify(await writeCatalogue(access, files))}`,
-      ...(access.context === undefined ? [] : [`model_context_window = ${access.context}`]),
-      '',
-      '[model_providers.junctor]',
-      ...Object.entries(provider(access)).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
-    ].join('\n'),
-  }),
+/** Codex. Source: its documentation, "Configuration"; `-c` accepts the keys of `config.toml` with TOML values. */
+export const codexLauncher: Launcher = {
+  settings: async (access, files) => [codexSettings(access, await writeCatalogue(access, files))],
   // Arguments win over config.toml, its profiles and a project's file.
   launch: async (run) => [
     ...[
       ['model_provider', 'junctor'] as const,
       ['model_catalog_json', await writeCatalogue(run.access, run)] as const,
-      ...Object.entries(provider(run.access)).map(
+      ...Object.entries(codexProvider(run.access)).map(
         ([name, value]) => [`model_providers.junctor.${name}`, value] as const,
       ),
     ].flatMap(([name, value]) => ['-c', `${name}=${JSON.stringify(value)}`]),

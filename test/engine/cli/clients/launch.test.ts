@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { claudeCode } from '../../../../engine/cli/commands/clients/claude-code.ts';
+import { claudeLauncher } from '../../../../engine/cli/commands/clients/claude-code.ts';
 import { type CommandRig, commandRig } from '../../../support/processes/command.ts';
 
 /*
@@ -124,7 +124,7 @@ test('env names the files of Claude Code that win over the variables, and unsets
 test("an administrator's settings win over every argument", async (t) => {
   const rig = await commandRig(t, config);
   await write(rig, 'etc/claude-code/managed-settings.json', { env: { CLAUDE_CODE_USE_BEDROCK: true } });
-  const found = await claudeCode.overruling?.({ env: { HOME: rig.home }, cwd: rig.home, root: rig.home });
+  const found = await claudeLauncher.overruling?.({ env: { HOME: rig.home }, cwd: rig.home, root: rig.home });
   t.deepEqual(found, [
     {
       file: join(rig.home, 'etc/claude-code/managed-settings.json'),

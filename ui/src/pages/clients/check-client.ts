@@ -1,12 +1,12 @@
 import { ApiError, isAbort, wordError } from '../../api/api-error.ts';
 import { failure, send } from '../../api/call.ts';
+import type { ClientGuide } from '../../api/guides.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { parseObject } from '../../api/json.ts';
 import { type Protocol, protocolPaths } from '../../api/protocols.ts';
 import { counted } from '../../format/count.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
 import { objectsAt } from '../../stream/wire-value.ts';
-import type { ClientGuide } from './guides/client-guide.ts';
 
 /** One call of the connection check, with its outcome. */
 export interface CheckStep {
@@ -21,7 +21,7 @@ export interface CheckStep {
 
 /** Makes the calls that the client would make: `HEAD /`, the model list, one tiny request. */
 export const checkClient = async (
-  { protocol, path = protocolPaths[protocol], headers = {} }: ClientGuide,
+  { protocol, path = protocolPaths[protocol], headers }: ClientGuide,
   /** What stands before each path: empty, or a preset's. */
   below: string,
   model: string,

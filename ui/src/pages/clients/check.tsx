@@ -1,17 +1,20 @@
 import { useEffect, useRef, useState } from 'react';
+import type { ClientGuide } from '../../api/guides.ts';
 import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Lamp } from '../../parts/text/badge.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';
-import type { ClientGuide, Connection } from './guides/client-guide.ts';
 
 /** Makes the client's own calls from this page. */
 export const Check = ({
   guide,
-  connection: { origin, model },
+  base,
+  model,
 }: {
   readonly guide: ClientGuide;
-  readonly connection: Connection;
+  /** The gateway's address, with that of a preset. */
+  readonly base: string;
+  readonly model: string;
 }) => {
   const [steps, setSteps] = useState<readonly CheckStep[]>([]);
   const [busy, setBusy] = useState(false);
@@ -24,7 +27,7 @@ export const Check = ({
   const check = async (): Promise<void> => {
     const { signal } = leaving.current;
     setBusy(true);
-    await checkClient(guide, new URL(origin).pathname.replace(/\/$/, ''), model, signal, setSteps);
+    await checkClient(guide, new URL(base).pathname.replace(/\/$/, ''), model, signal, setSteps);
     if (!signal.aborted) setBusy(false);
   };
   return (

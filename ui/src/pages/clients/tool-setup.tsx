@@ -1,22 +1,23 @@
-import { useState } from 'react';
-import { readModelFacts } from '../../api/config/models.ts';
+import { useCallback, useRef, useState } from 'react';
 import { gatewayUrl } from '../../api/gateway-url.ts';
+import { readGuides } from '../../api/guides.ts';
 import { protocolTitles } from '../../api/protocols.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Described } from '../../config/fields/described.tsx';
 import { useForm } from '../../config/fields/form.ts';
-import { byDefault, hasDefault, routedName, routeOf } from '../../config/rules.ts';
+import { routedName } from '../../config/rules.ts';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { SelectField } from '../../parts/controls/field.tsx';
 import { Fold } from '../../parts/layout/fold.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Loading } from '../../parts/layout/loading.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { CodeBlock } from '../../parts/text/code-block.tsx';
 import { href } from '../../router/route.ts';
 import { kept } from '../../state/kept.ts';
 import { Check } from './check.tsx';
-import { baseOf, type Connection } from './guides/client-guide.ts';
-import { clientGuides } from './guides/index.ts';
-import { assignments, keyVariable, type Shell, shellLabel, shells, shellTitles, withoutProxy } from './guides/shell.ts';
+
+const shells = { posix: 'bash, zsh', fish: 'fish', powershell: 'PowerShell' };
 
 const toolPlace = kept('local', 'connect.client');
 const shellPlace = kept('local', 'connect.shell');
@@ -33,39 +34,41 @@ export const ToolSetup = ({
   readonly ownKey?: string;
 }) => {
   const { saved } = useForm();
-  // Not the models that clients are listed: this page may have no client’s key.
-  const models = useLoad(readModelFacts);
   const [tool, setTool] = useState(() => toolPlace.read());
-  const [shell, setShell] = useState<Shell>(() => shells.find((one) => one === shellPlace.read()) ?? 'bash');
+  const [shell, setShell] = useState(() => shellPlace.read() ?? '');
   const [picked, setModel] = useState<string>();
-  const guide = clientGuides.find(({ name }) => name === tool) ?? clientGuides[0];
-  const listed = (models.data ?? []).flatMap((one) =>
-    one.models.map(({ model, context, maxOutput }) => ({ id: `${one.provider},${model}`, context, maxOutput })),
+  const base = `${gatewayUrl()}${preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`}`;
+  const key = isKeyNeeded || ownKey !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a saved configuration has other models
+  const load = useCallback(
+    (signal: AbortSignal) => {
+      const model = picked === undefined ? {} : { model: picked || routedName };
+      return readGuides({ base, ...model, shell: shell in shells ? shell : 'posix', key }, signal);
+    },
+    [base, picked, shell, key, saved],
   );
-  const usual = listed.find(({ id }) => id === routeOf(saved, byDefault));
-  // Without a default, the rules leave most requests without a model.
-  const asked = picked ?? (hasDefault(saved) ? '' : (listed[0]?.id ?? ''));
-  const connection: Connection = {
-    origin: `${gatewayUrl()}${preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`}`,
-    wantsKey: isKeyNeeded || ownKey !== undefined,
-    model: asked === '' ? routedName : asked,
-    byRules: asked === '',
-    models: listed.map(({ id }) => id),
-    limits: new Map(
-      [...listed, ...(usual ? [{ ...usual, id: `${routedName}-default` }] : [])].map((one) => [one.id, one]),
-    ),
-  };
-  if (!guide) return null;
-  const keyLine = ownKey === undefined ? undefined : assignments(shell, true, [[keyVariable, ownKey]]);
-  const snippets = guide.snippets(connection, shell);
-  const inShell = snippets.findIndex(({ label }) => label === shellLabel[shell]);
+  const { data: fresh, error, reload } = useLoad(load);
+  // While others are on their way, those before stay: the field that is typed into keeps the focus.
+  const held = useRef(fresh);
+  held.current = fresh ?? held.current;
+  const data = held.current;
+  const guide = data?.guides.find(({ name }) => name === tool) ?? data?.guides[0];
+  if (!data || !guide)
+    return error === undefined ? (
+      <Loading what="the guides" />
+    ) : (
+      <LoadFailed what="the guides" error={error} onRetry={reload} />
+    );
+  const { models, keyVariable } = data;
+  const asked = picked ?? (data.model === routedName ? '' : data.model);
+  const keyLine = ownKey === undefined ? undefined : data.keyLine.replace('{key}', () => ownKey);
   return (
     <div className="stack">
       <div className="form-grid">
         <SelectField
           label="Tool"
           value={guide.name}
-          options={clientGuides.map(({ name, title }) => ({ value: name, label: title }))}
+          options={data.guides.map(({ name, title }) => ({ value: name, label: title }))}
           onChange={(name) => {
             toolPlace.write(name);
             setTool(name);
@@ -76,32 +79,31 @@ export const ToolSetup = ({
           placeholder="Chosen by the rules"
           value={asked}
           onChange={setModel}
-          options={listed.map(({ id }) => ({ value: id }))}
-          error={models.error}
+          options={models.map((value) => ({ value }))}
+          error={error}
         />
         <SelectField
           label="Shell"
           value={shell}
-          options={shells.map((value) => ({ value, label: shellTitles[value] }))}
+          options={Object.entries(shells).map(([value, label]) => ({ value, label }))}
           onChange={(next) => {
             shellPlace.write(next);
             setShell(next);
           }}
         />
       </div>
-      {models.data && listed.length === 0 && (
+      {models.length === 0 && (
         <Notice kind="warn" title="No models available yet">
           <a href={href('/providers')}>Add a provider</a> first.
         </Notice>
       )}
-      {keyLine !== undefined && inShell < 0 && <CodeBlock label={shellLabel[shell]} text={keyLine} />}
-      {snippets.map(({ label, text }, at) => (
-        <CodeBlock key={label} label={label} text={at === inShell && keyLine ? `${keyLine}\n${text}` : text} />
+      {keyLine !== undefined && <CodeBlock label="The key" text={keyLine} />}
+      {guide.snippets.map(({ label, text }) => (
+        <CodeBlock key={label} label={label} text={text} />
       ))}
       <p className="soft small">
-        Base URL <code>{guide.appendsVersion ? connection.origin : baseOf(connection)}</code>,{' '}
-        {protocolTitles[guide.protocol]}.{' '}
-        {connection.wantsKey ? (
+        Base URL <code>{guide.baseUrl}</code>, {protocolTitles[guide.protocol]}.{' '}
+        {key ? (
           <>
             The key is read from <code>{keyVariable}</code>.
           </>
@@ -118,13 +120,13 @@ export const ToolSetup = ({
       </ul>
       <Fold title="Behind a proxy, or cannot connect?">
         <p className="soft">A proxy set in HTTP_PROXY cannot reach this machine. Exclude local addresses from it:</p>
-        <CodeBlock label="Bypass the proxy" text={withoutProxy(shell, new URL(connection.origin).hostname)} />
+        <CodeBlock label="Bypass the proxy" text={data.withoutProxy} />
         <p className="soft">
           If localhost resolves to another program, use 127.0.0.1. Other machines and containers can reach the gateway
           only if HOST and APIKEY are set.
         </p>
       </Fold>
-      {ownKey === undefined && <Check key={guide.name} guide={guide} connection={connection} />}
+      {ownKey === undefined && <Check key={guide.name} guide={guide} base={base} model={data.model} />}
     </div>
   );
 };

@@ -1,4 +1,4 @@
-import { type Client, type OfferedModel, routedName, type ServiceAccess } from './client.ts';
+import { type Access, type ClientTool, clientKeyVariable, keyAs, type OfferedModel, routedName } from './tool.ts';
 
 /** An environment variable has room for about this many models. */
 const mostModels = 300;
@@ -8,7 +8,7 @@ const usualOutput = 32_000;
 
 const model = ({ title, context, maxOutput }: OfferedModel) => ({
   name: title,
-  // opencode takes both or none.
+  // Without a limit, opencode never compacts. It takes both or none.
   ...(context !== undefined && {
     limit: { context, output: maxOutput ?? Math.min(usualOutput, Math.floor(context / 4)) },
   }),
@@ -26,18 +26,20 @@ const eachOnce = (models: readonly OfferedModel[]): readonly OfferedModel[] => {
   return [...first, ...models.filter((one) => !first.includes(one) && (isWhole(one) || isOther(one)))];
 };
 
-const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
-  model: `junctor/${routedName}`,
-  small_model: `junctor/${models.some(({ name }) => name === backgroundName) ? backgroundName : routedName}`,
-  // An agent or a command of the user's may name a model of another provider: it fails instead of going there.
-  enabled_providers: ['junctor'],
+const configuration = (access: Access) => ({
+  model: `junctor/${access.model}`,
+  small_model: `junctor/${access.models.some(({ name }) => name === backgroundName) ? backgroundName : access.model}`,
   provider: {
     junctor: {
       npm: '@ai-sdk/openai-compatible',
       name: 'Junctor',
-      options: { baseURL: `${baseUrl}/v1`, apiKey, timeout: 600_000 },
+      options: {
+        baseURL: `${access.baseUrl}/v1`,
+        apiKey: keyAs(access, `{env:${clientKeyVariable}}`),
+        timeout: 600_000,
+      },
       models: Object.fromEntries(
-        eachOnce(models)
+        eachOnce(access.models)
           .slice(0, mostModels)
           .map((one) => [one.name, model(one)]),
       ),
@@ -49,9 +51,20 @@ const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
  * opencode. Source: its documentation, "Config" and "Providers": the content of this variable wins over global and project files;
  * tried with version 1.18.33.
  */
-export const opencode: Client = {
+export const opencode: ClientTool = {
   name: 'opencode',
-  about: 'opencode',
+  title: 'opencode',
+  protocol: 'chat',
   commands: ['opencode'],
-  variables: (access) => ({ OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(access)) }),
+  variables: (access) => ({
+    // An agent or a command of the user's may name a model of another provider: it fails instead of going there.
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...configuration(access), enabled_providers: ['junctor'] }),
+  }),
+  guide: (access) => [
+    {
+      label: 'opencode.json',
+      text: JSON.stringify({ $schema: 'https://opencode.ai/config.json', ...configuration(access) }, null, 2),
+    },
+  ],
+  notes: ['opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.'],
 };
