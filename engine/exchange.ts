@@ -15,7 +15,7 @@ import type { ModelRequest } from './model/request.ts';
 import type { Lesson } from './model/upstream-error/lesson.ts';
 import type { RecordCutter } from './model/wire/sse.ts';
 import type { SseRecord } from './model/wire/sse-record.ts';
-import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observe/observer.ts';
+import { type Observer, type Relays, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import type { Decisions } from './routing/rules/decisions.ts';
@@ -193,8 +193,8 @@ export interface ReplyProgress {
   betweenRecords: boolean;
   /** Known once the request is routed. */
   context: ReplyContext | undefined;
-  /** The first and the last chunk of a passed-through stream that hold records, for protocols that number them, and the last with a number. */
-  passed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined;
+  /** The first and the last chunk of a relayed stream that hold records, for protocols that number them, and the last with a number. */
+  relayed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined;
   /** Writes the client's stream while one is being converted: also what shows progress during a silence, and the end of an interrupted one. */
   writing: Running<ModelEvent, SseRecord> | undefined;
   /** The fault that ended the answer after it had begun. */
@@ -214,7 +214,7 @@ export const newReplyProgress = (): ReplyProgress => ({
   begun: false,
   betweenRecords: true,
   context: undefined,
-  passed: undefined,
+  relayed: undefined,
   writing: undefined,
   broken: undefined,
   upstreamId: undefined,
@@ -278,16 +278,16 @@ export const isSummarized = ({ summarizes }: Routed): boolean => summarizes;
 
 /** After `reconcileReasoning`: the request's earlier reasoning suits the destination. */
 export interface Reconciled extends Routed {
-  /** No reasoning had to be changed, so the client's body may pass through. */
-  readonly verbatim: boolean;
+  /** No reasoning had to be changed, so the client's body may be relayed. */
+  readonly relayable: boolean;
   /** The instructions held something for the client's own vendor, which the request lacks and a body that passes has to lose. */
   readonly withoutAttribution: boolean;
 }
 
 /** After `encodeRequest`: the upstream call can be made. */
 export interface Ready extends Reconciled {
-  /** What passes through unchanged; the answer's half is final once the answer's head has arrived. */
-  readonly passThrough: PassThrough;
+  /** What is relayed; the answer's half is final once the answer's head has arrived. */
+  readonly relays: Relays;
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;

@@ -16,9 +16,9 @@ import { answerStage, answerTrial, answerWrapped } from './operators/around.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire, leaveWireForStages } from './operators/decode.ts';
-import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
+import { relayReply } from './operators/relay-reply.ts';
 import { dryRun } from './operators/retry/dry-run.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
@@ -61,7 +61,7 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
 /** The client's bytes → the request, its destination and plan, for `then`. */
 const decodeAndRoute = <T>(gateway: Gateway, then: SequenceStep<Routed, T>): OperatorFunction<Exchange, T> =>
   sequence(
-    named('decode-request', decodeOutline(gateway)), // bytes → request, or its outline if the bytes are likely to pass through
+    named('decode-request', decodeOutline(gateway)), // bytes → request, or its outline if the bytes are likely to be relayed
     yieldIfLarge(), // lets other requests run between the slow steps of a large body
     named('route', route(gateway)), // + provider, model, plan
     then,
@@ -132,7 +132,7 @@ export const createTrial = (
 
 const plainAttempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits } = gateway.config;
-  const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
+  const pass = stages(boundReply(limits), relayReply(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
   const convert = memoize((plan: Routed['plan']) => converted(transformEvents(eventStagesOf(plan.graph), gateway)));
   const summarize = memoize((plan: Routed['plan']) =>
@@ -149,8 +149,8 @@ const plainAttempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => 
       encodeEvents(), // events → records, or one whole reply
       sendReply(),
     );
-  const reply = writeReply(({ passThrough, plan, summarizes }) =>
-    passThrough.reply ? pass : summarizes ? summarize(plan) : convert(plan),
+  const reply = writeReply(({ relays, plan, summarizes }) =>
+    relays.reply ? pass : summarizes ? summarize(plan) : convert(plan),
   );
   return prepareCall(gateway, named('call-upstream', callUpstream(gateway, reply))); // + the answer as it arrives → the client's parts
 };

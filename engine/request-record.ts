@@ -21,7 +21,7 @@ import type {
   ObservedRefusal,
   ObservedRoute,
   Observer,
-  PassThrough,
+  Relays,
   Watcher,
 } from './observe/observer.ts';
 import { costOf } from './routing/catalogue/catalogue.ts';
@@ -87,7 +87,7 @@ export const seriesOf = (protocol: string, scenario: string, provider: string, c
   `${protocol}\n${scenario}\n${provider}\n${client}\n${model}`;
 
 const noNames: readonly string[] = [];
-const untouched: PassThrough = { request: false, reply: false };
+const untouched: Relays = { request: false, reply: false };
 
 /**
  * All that is known of one model request, from its arrival to its end. The pipeline fills it; what shows, counts or keeps requests reads
@@ -131,7 +131,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   /** An upstream accepted the call. */
   isAnswered = false;
   /** What passed unchanged. */
-  relayed: PassThrough = untouched;
+  relayed: Relays = untouched;
   /** The head of a stream to the client is sent. */
   isOpen = false;
   /** The conversation; `undefined`: unknown. */
@@ -319,12 +319,12 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     for (const watcher of this.#watchers) watcher.refused?.(answer);
   }
 
-  /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the failed attempts. */
-  answered(passThrough: PassThrough): void {
+  /** The upstream accepted; what is relayed is decided. Faults of earlier attempts are among the failed attempts. */
+  answered(relays: Relays): void {
     this.fault = undefined;
-    this.relayed = passThrough;
+    this.relayed = relays;
     this.isAnswered = true;
-    for (const watcher of this.#watchers) watcher.answered?.(passThrough);
+    for (const watcher of this.#watchers) watcher.answered?.(relays);
   }
 
   chunk(): void {

@@ -4,7 +4,7 @@ import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '..
 /** Hillside: speaks Chat Completions, refuses what it doesn't know, and thinks aloud in `reasoning_content`. */
 const dialect: ChatDialect = {
   ...plainDialect,
-  passThrough: 'none',
+  relays: 'none',
   maxTokens: 'max_tokens',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'name']),
   maxStops: 2,

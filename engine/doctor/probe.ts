@@ -53,7 +53,7 @@ const keptBytes = 1 << 18;
 const mostBytes = 1 << 20;
 
 /**
- * Encodes a request in the provider's format, by the plan of the gateway as for a client of another format: nothing passes through. It has no
+ * Encodes a request in the provider's format, by the plan of the gateway as for a client of another format: nothing is relayed. It has no
  * retries and no fallbacks. An outcome if the gateway refuses it.
  */
 export const prepareProbe = async (request: ModelRequest, probe: Probe): Promise<PreparedProbe | ProbeOutcome> => {

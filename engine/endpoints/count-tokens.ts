@@ -134,7 +134,7 @@ const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Rea
   const url = new URL(ready.call.url);
   url.pathname = url.pathname.replace(/(?<!\/)\/*$/, suffix);
   const headers = { ...ready.call.headers, accept: 'application/json' };
-  const body = ready.passThrough.request ? ready.call.body : pickFields(fields, bodyText(ready.call.body));
+  const body = ready.relays.request ? ready.call.body : pickFields(fields, bodyText(ready.call.body));
   return fill(ready, { call: { url, headers, body } });
 };
 
@@ -142,7 +142,7 @@ const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Rea
 const namedCall = (ready: Ready, { fields }: AuxiliaryEndpoint, url: URL): Ready => {
   const { headers, body } = ready.call;
   const named = patchText(bodyText(body), { model: ready.resolution.model });
-  return fill(ready, { call: { url, headers, body: ready.passThrough.request ? named : pickFields(fields, named) } });
+  return fill(ready, { call: { url, headers, body: ready.relays.request ? named : pickFields(fields, named) } });
 };
 
 /** Drops members of a converted body that the auxiliary endpoint rejects. */

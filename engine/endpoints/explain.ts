@@ -39,7 +39,7 @@ interface Question {
 
 /**
  * Explains a request without calling an upstream: the route and its reason, the upstream request with secrets masked, losses,
- * pass-through, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
+ * what is relayed, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
  * with the fault that the client would get.
  */
 export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
@@ -152,7 +152,7 @@ const show = (
   gateway: Gateway,
   failures: readonly FaultError[],
 ) => {
-  const { client, progress, request, resolution, plan, passThrough, context, call, summarizes, holding } = ready;
+  const { client, progress, request, resolution, plan, relays, context, call, summarizes, holding } = ready;
   const facts = factsFor(question, ready, gateway);
   const { config, planFor, pools } = gateway;
   const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
@@ -191,7 +191,7 @@ const show = (
     body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     taught: lessonsInForce(resolution, gateway),
-    relays: { ...passThrough },
+    relays: { ...relays },
     prefix: prefix && { ...prefix },
     compaction: context.request.compaction
       ? { by: summarizes ? ('model' as const) : ('provider' as const), tokens: context.inputEstimate }

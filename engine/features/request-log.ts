@@ -12,7 +12,7 @@ const toldUnjudged = new WeakSet<object>();
 export const requestLog: Feature = {
   follow: {
     /** Logs the destination, the reason and the losses; once per destination, not per retry. */
-    encoded(record, { client, progress, resolution, passThrough, context, call, retries, unjudged }) {
+    encoded(record, { client, progress, resolution, relays, context, call, retries, unjudged }) {
       if (retries > 0) return;
       const { log, losses, config } = record.start.gateway;
       const { provider, model, scenario, reason, tokens, warnings } = resolution;
@@ -29,7 +29,7 @@ export const requestLog: Feature = {
         reason,
         tokens,
         url: addressOf(call.url),
-        relays: passThrough,
+        relays: relays,
         losses: list.length > 0 ? list : undefined,
       });
       if (list.length > 0) losses.count(list);

@@ -30,8 +30,8 @@ export interface ReplyContext {
 export interface RequestContext {
   readonly names: ToolNames;
   readonly losses: Losses;
-  /** The reply passes through unchanged, so it must be requested in the form that the client requested. */
-  readonly replyPassesThrough: boolean;
+  /** The reply is relayed, so it must be requested in the form that the client requested. */
+  readonly replyIsRelayed: boolean;
   /** The client's wire format: an absent field keeps the meaning that absence has in that format. */
   readonly client?: WireFormat | undefined;
 }

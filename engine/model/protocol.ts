@@ -31,9 +31,9 @@ export interface ClientProtocol {
    * leave them out. Absent: the body is always decoded in full.
    */
   readonly texts?: ReadonlySet<string>;
-  /** Whether the decoder repairs this body, so that it can't pass through. */
+  /** Whether the decoder repairs this body, so that it can't be relayed. */
   readonly needsRepair?: (body: JsonObject) => boolean;
-  /** Whether the client wants the answer in a form that is never requested upstream, so that it can't pass through. */
+  /** Whether the client wants the answer in a form that is never requested upstream, so that it can't be relayed. */
   readonly rewritesReply?: (body: JsonObject) => boolean;
   /** Its usual path. */
   readonly path: string;
@@ -79,19 +79,19 @@ export interface ClientProtocol {
   /** The headers that show a client its limits. */
   readonly limitHeaders: (rates: readonly RateLimit[]) => Headers;
   /**
-   * The protocol's terminal error, for a passed-through stream that broke off. `passed`: the records that have reached the client, if
+   * The protocol's terminal error, for a relayed stream that broke off. `relayed`: the records that have reached the client, if
    * any.
    */
-  readonly encodeBreak: (fault: Fault, requestId: string, passed?: PassedRecords) => readonly SseRecord[];
+  readonly encodeBreak: (fault: Fault, requestId: string, relayed?: RelayedRecords) => readonly SseRecord[];
   /** The rules of what its clients must get. */
   readonly grammar: Grammar;
   /** SSE text that keeps a silent connection open. */
   readonly keepAlive: string;
   /**
-   * The event that reports progress of a passed-through answer during a long silence; `undefined` if it can't be created.
+   * The event that reports progress of a relayed answer during a long silence; `undefined` if it can't be created.
    * Absent: the protocol has none.
    */
-  readonly encodeProgress?: (passed: PassedRecords) => SseRecord | undefined;
+  readonly encodeProgress?: (relayed: RelayedRecords) => SseRecord | undefined;
   /** What each record with a number holds, in streams whose records are numbered. Absent: they aren't. */
   readonly numberMarker?: string;
   /** How a stream of this protocol ends. */
@@ -120,8 +120,8 @@ export interface OwnWireField {
   readonly why?: string | undefined;
 }
 
-/** The parts of a passed-through stream that have reached the client, as text of whole records. */
-export interface PassedRecords {
+/** The parts of a relayed stream that have reached the client, as text of whole records. */
+export interface RelayedRecords {
   /** The first record, possibly followed by more. */
   readonly first: string;
   /** The last record, possibly preceded by more. */
@@ -169,10 +169,10 @@ export interface WireFault {
 export interface UpstreamProtocol {
   readonly wire: WireFormat;
   /**
-   * Whether a request of the same wire format, decoded from this body, may pass through; absent: always. Otherwise it is encoded
-   * again for the vendor. The answer may pass through in either case.
+   * Whether a request of the same wire format, decoded from this body, may be relayed; absent: always. Otherwise it is encoded
+   * again for the vendor. The answer may be relayed in either case.
    */
-  readonly acceptsVerbatim?: (request: ModelRequest, body: JsonObject) => boolean;
+  readonly acceptsRelay?: (request: ModelRequest, body: JsonObject) => boolean;
   /** What a vendor's cache holds of a body, in order: members, then the items of the list that grows from turn to turn. */
   readonly prompt: { readonly front: readonly string[]; readonly list: string };
   /** The client's own vendor serves these models, and gets what is for it alone. */
@@ -199,15 +199,15 @@ export interface UpstreamProtocol {
   readonly decodeReply: (body: JsonObject, context: ReplyContext) => ModelEvent[];
   /**
    * Whether the answer to this body (of the same wire format) may hold reasoning that the vendor requires back. A
-   * passed-through answer is inspected then. Absent: never.
+   * relayed answer is inspected then. Absent: never.
    */
   readonly mayReason?: (body: JsonObject) => boolean;
   /**
    * The usage in a record of a stream, in a whole reply, or in a reply's end as `plainReply` describes it; `undefined` if there is
-   * none. Absent: answers never pass through.
+   * none. Absent: answers are never relayed.
    */
   readonly usageIn?: (body: JsonObject) => Usage | undefined;
-  /** How to recognize nearly all whole replies, which saves passed-through ones their decoding. Absent: all are decoded. */
+  /** How to recognize nearly all whole replies, which saves relayed ones their decoding. Absent: all are decoded. */
   readonly plainReply?: PlainReply | PlainReader;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;

@@ -15,7 +15,7 @@ export interface Stage {
   readonly name: string;
   readonly request?: (request: ModelRequest, losses: Losses) => ModelRequest;
   readonly events?: Machine<ModelEvent, ModelEvent>;
-  /** Changes the HTTP request to the provider, whether it is converted or passes through. */
+  /** Changes the HTTP request to the provider, whether it is converted or relayed. */
   readonly call?: (call: ProviderCall) => CallChanges | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface ProviderCall {
   readonly headers: Readonly<Record<string, string>>;
   /** In the provider's format; parsed when it is first read. */
   readonly body: JsonObject;
-  /** The request that it was encoded from. If it passes through, long texts may be shortened. */
+  /** The request that it was encoded from. If it is relayed, long texts may be shortened. */
   readonly request: ModelRequest;
 }
 
@@ -62,7 +62,7 @@ export interface TransformerSpec<S extends TSchema> {
   readonly about?: string;
   readonly options: S;
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
-  /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
+  /** `undefined` if these options leave the answer unchanged, so that it can be relayed. */
   readonly events?: (options: Static<S>) => Machine<ModelEvent, ModelEvent> | undefined;
   readonly call?: (call: ProviderCall, options: Static<S>) => CallChanges | undefined;
 }
@@ -155,7 +155,7 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
   readonly model: string;
   /** Tokens that an answer of the model may have, where the configuration or the vendor's list says so. */
   readonly maxOutput?: number | undefined;
-  /** The wire format whose requests may pass through; `undefined` if a stage changes them. */
+  /** The wire format whose requests may be relayed; `undefined` if a stage changes them. */
   readonly passes: WireFormat | undefined;
 }
 
@@ -220,8 +220,8 @@ export interface Call {
   readonly request: ModelRequest;
   /** The wire format that the upstream speaks; absent: the call isn't a model's. */
   readonly wire?: WireFormat;
-  /** The client's body passes through. */
-  readonly passesThrough?: boolean;
+  /** The client's body is relayed. */
+  readonly isRelayed?: boolean;
 }
 
 /** The usual key header; none without a configured key. */

@@ -27,8 +27,8 @@ export interface Observer {
   readonly called: () => void;
   /** The upstream's answer is an error, or can't be read. The call's fault follows. */
   readonly refused: (answer: ObservedRefusal) => void;
-  /** The upstream accepts the call, and what passes through is decided. */
-  readonly answered: (passThrough: PassThrough) => void;
+  /** The upstream accepts the call, and what is relayed is decided. */
+  readonly answered: (relays: Relays) => void;
   /** A chunk of the upstream's answer has arrived. Called per chunk. */
   readonly chunk: () => void;
   /** The upstream's counts of tokens; once per answer. */
@@ -87,7 +87,7 @@ export interface ObservedCall extends ObservedAttempt {
   readonly id: string;
   readonly client: { readonly wire: WireFormat };
   readonly progress: { readonly requestedModel: string | undefined };
-  readonly passThrough: PassThrough;
+  readonly relays: Relays;
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;
@@ -126,8 +126,8 @@ export interface ObservedFailure {
   readonly next: string;
 }
 
-/** Which directions pass through unchanged: both sides speak the same format, and no stage handles that direction. */
-export interface PassThrough {
+/** Which directions are relayed: both sides speak the same format, and no stage handles that direction. */
+export interface Relays {
   readonly request: boolean;
   readonly reply: boolean;
 }
@@ -164,7 +164,7 @@ export interface Tracer {
   ) => Watcher & TraceCarrier;
 }
 
-/** Forwards everything to a list of watchers, in order. */
+/** Reports everything to a list of watchers, in order. */
 export class Observers implements Observer {
   readonly #watchers: readonly Watcher[];
 
@@ -196,8 +196,8 @@ export class Observers implements Observer {
     for (const watcher of this.#watchers) watcher.refused?.(answer);
   }
 
-  answered(passThrough: PassThrough): void {
-    for (const watcher of this.#watchers) watcher.answered?.(passThrough);
+  answered(relays: Relays): void {
+    for (const watcher of this.#watchers) watcher.answered?.(relays);
   }
 
   chunk(): void {

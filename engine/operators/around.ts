@@ -75,7 +75,7 @@ export const answerTrial = (gateway: Gateway, call = callInside(gateway)): Seque
 const unanswered = (reconciled: Reconciled): Answered => {
   reconciled.progress.wrapped = { accepted: false };
   return fill(reconciled, {
-    passThrough: { request: false, reply: false },
+    relays: { request: false, reply: false },
     call: noCall,
     unjudged: undefined,
     answer: {

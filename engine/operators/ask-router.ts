@@ -107,7 +107,7 @@ const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): 
   const context = {
     names: new ToolNames(),
     losses: new Losses(client.wire),
-    replyPassesThrough: false,
+    replyIsRelayed: false,
     client: client.wire,
   };
   // Parsed again, since a module may change it.

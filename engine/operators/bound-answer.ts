@@ -7,7 +7,7 @@ import { openBrace, openBracket } from '../model/json/json.ts';
 import { inStep } from '../runtime/loop-watch.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
-import { passesThrough } from './decode.ts';
+import { relaysOf } from './decode.ts';
 import type { StreamStage } from './rx/stages.ts';
 
 /**
@@ -20,7 +20,7 @@ const uncountedBytes = 64 * 1024;
  * Memory per byte of what is held of an answer. Converted, it is also text, parsed values, events and the client's reply, and garbage
  * that isn't collected before the next one needs memory; whole replies are converted one at a time.
  */
-const copiesHeld = { records: 8, whole: 4, passed: 2, content: 2, bytes: 1 } as const;
+const copiesHeld = { records: 8, whole: 4, relayed: 2, content: 2, bytes: 1 } as const;
 
 /** What one step holds of an answer, counted in the memory for all answers. */
 export class HeldAnswer {
@@ -128,9 +128,9 @@ export const boundReply =
     const collected = isCollected(answered);
     const held = new HeldAnswer(
       answered.answerMemory,
-      answered.passThrough.reply ? 'passed' : record ? 'records' : 'whole',
+      answered.relays.reply ? 'relayed' : record ? 'records' : 'whole',
     );
-    const nodes = answered.passThrough.reply ? undefined : new NodeBound();
+    const nodes = answered.relays.reply ? undefined : new NodeBound();
     let bytes = 0;
     let leaveTurn: (() => void) | undefined;
     return {
@@ -168,7 +168,7 @@ export const boundMessage = (
   ready: Ready,
   { recordBytes }: Pick<Limits, 'recordBytes'>,
 ): ((bytes: number) => FaultError | undefined) => {
-  const held = new HeldAnswer(ready.answerMemory, passesThrough(ready, true).reply ? 'passed' : 'records');
+  const held = new HeldAnswer(ready.answerMemory, relaysOf(ready, true).reply ? 'relayed' : 'records');
   return (bytes) =>
     bytes > recordBytes
       ? tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes')

@@ -16,7 +16,7 @@ import type { Call, Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
 import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
-import type { PassThrough } from '../observe/observer.ts';
+import type { Relays } from '../observe/observer.ts';
 import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { learns, type Taught } from '../routing/taught.ts';
@@ -30,7 +30,7 @@ import { boundMessage } from './bound-answer.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { renewsKey, withCommandKey } from './command-key.ts';
-import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
+import { decodeInFull, mayRelay, relaysOf } from './decode.ts';
 import { isEventStream, readEventStream } from './event-stream.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
@@ -53,7 +53,7 @@ export const encodeRequest = (
   const withClientCredentials = clientCredentials(config);
   return withCommandKey(commandKeys, (routed) => {
     const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
-    const passThrough = mayPassThrough(routed);
+    const relays = mayRelay(routed);
     const target = plan.targets[addressAt] ?? plan.target;
     const call: Call = {
       apiKey,
@@ -62,7 +62,7 @@ export const encodeRequest = (
       clientHeader: (name) => incoming.header(name),
       request,
       wire: plan.upstream.wire,
-      passesThrough: passThrough.request,
+      isRelayed: relays.request,
     };
     const headers = {
       'content-type': 'application/json',
@@ -76,14 +76,14 @@ export const encodeRequest = (
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () =>
-      bodyOf(routed, passThrough, plan.format.bodyPatch?.(call)),
+      bodyOf(routed, relays, plan.format.bodyPatch?.(call)),
     );
     const made = { url, headers: sent, body };
     const staged = plan.graph.callStages.length > 0 ? changeCall(routed, made, gateway) : made;
     const known = learns(config, resolution.provider) ? taught.of(resolution) : none;
     const unsigned = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
     const changed = plan.maySign ? withSignature(unsigned, target, apiKey, health.nowMs()) : unsigned;
-    const ready = fill(routed, { passThrough, call: changed, unjudged: unjudged(routed.context.request, plan) });
+    const ready = fill(routed, { relays, call: changed, unjudged: unjudged(routed.context.request, plan) });
     observer.encoded(ready);
     return ready;
   });
@@ -106,10 +106,10 @@ const withSignature = (
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
 /** The body; `own`: the patch for the provider's host, if it has one. */
-const bodyOf = (routed: Reconciled, passThrough: PassThrough, own: JsonObject | undefined): CallBody => {
+const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined): CallBody => {
   const { outline, text, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
   const request = leaveOutFields(routed.request, routed);
-  if (!passThrough.request) {
+  if (!relays.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
     const room = plan.total === undefined ? maxOutput : Math.min(maxOutput, roomIn(plan.total, context.inputEstimate));
@@ -118,7 +118,7 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough, own: JsonObject | 
     const body = plan.graph.encodeRequest.work(asked, {
       names: context.names,
       losses,
-      replyPassesThrough: passThrough.reply,
+      replyIsRelayed: relays.reply,
       client: client.wire,
     });
     // A dry run leaves out the stages that are around the call, which may serve them.
@@ -294,9 +294,9 @@ const accept = (
   { config, nowMs, watch }: Accepting,
 ): Answered => {
   const { status, headers, drain } = answer;
-  const passThrough = passesThrough(ready, streamed);
-  ready.observer.answered(passThrough);
-  if (!passThrough.reply) decodeInFull(ready, config);
+  const relays = relaysOf(ready, streamed);
+  ready.observer.answered(relays);
+  if (!relays.reply) decodeInFull(ready, config);
   const { plan, request } = ready;
   const sent = watch ? answer.body.pipe(watch(ready, streamed)) : answer.body;
   const body =
@@ -304,7 +304,7 @@ const accept = (
       ? sent.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
       : sent;
   const cutter = streamed ? new RecordCutter() : undefined;
-  return fill(ready, { passThrough, answer: { status, headers, streamed, cutter, body, drain } });
+  return fill(ready, { relays, answer: { status, headers, streamed, cutter, body, drain } });
 };
 
 /**
@@ -325,8 +325,8 @@ const blocked = (status: number, page: string): Fault => {
 };
 
 /** A request that passed through is the client's own, which decides itself what to leave out. */
-const mayLeaveOutReasoning = ({ plan, passThrough, withoutReasoning }: Ready, fault: Fault): boolean =>
-  !passThrough.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
+const mayLeaveOutReasoning = ({ plan, relays, withoutReasoning }: Ready, fault: Fault): boolean =>
+  !relays.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
 
 const remedyFor = (
   ready: Ready,

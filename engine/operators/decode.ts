@@ -6,7 +6,7 @@ import { isJsonObject, isWithinDepth, type JsonObject, keepDigits, withinStack }
 import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
-import type { PassThrough } from '../observe/observer.ts';
+import type { Relays } from '../observe/observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
 import { newContext } from './route.ts';
@@ -23,15 +23,14 @@ export const decode =
 const minBytes = 16 * 1024;
 
 /**
- * Decodes the client's bytes into a request. A large body that is likely to pass through is decoded by its outline only: neither
- * routing nor pass-through reads its long texts, unless there is a router module. Everything else needs `decodeInFull`. Throws as `parseBody` does.
+ * Decodes the client's bytes into a request. A large body that is likely to be relayed is decoded by its outline only: neither
+ * routing nor a relay reads its long texts, unless there is a router module. Everything else needs `decodeInFull`. Throws as `parseBody` does.
  */
 export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded> => {
   const whole = decode(gateway.config);
   return (exchange) => {
     const { client, body } = exchange;
-    if (body.length < minBytes || gateway.registry.router || !gateway.likelyPassesThrough(client))
-      return whole(exchange);
+    if (body.length < minBytes || gateway.registry.router || !gateway.likelyRelays(client)) return whole(exchange);
     const outlined = parseOutline(exchange, gateway.config);
     return outlined ? reportDecoded(fill(exchange, outlined)) : whole(exchange);
   };
@@ -62,12 +61,12 @@ const express = <R extends Reconciled>(reconciled: R, keepsHosted: boolean): R =
   return fill(reconciled, { request: client.forOtherWires(request, losses, keepsHosted) });
 };
 
-/** Decodes an outlined body in full, unless it passes through. The step before, `reconcileReasoning`, then runs again. */
+/** Decodes an outlined body in full, unless it is relayed. The step before, `reconcileReasoning`, then runs again. */
 export const decodeUnlessPassing = (gateway: Gateway): SequenceStep<Reconciled, Reconciled> => {
   const reconcile = reconcileReasoning(gateway.signatures);
   return (reconciled) => {
     if (!reconciled.outline) return reconciled;
-    const { request, reply } = mayPassThrough(reconciled);
+    const { request, reply } = mayRelay(reconciled);
     return request && reply && !reconciled.withoutAttribution
       ? reconciled
       : reconcile(decodeInFull(reconciled, gateway.config));
@@ -171,42 +170,41 @@ const holdsCutSignature = ({ turns }: ModelRequest, { restore }: Outline): boole
   );
 
 /**
- * Decides what passes through unchanged, before the call: both sides speak the same format, no stage handles that direction,
+ * Decides what is relayed, before the call: both sides speak the same format, no stage handles that direction,
  * and neither side wants a change. The client's body passes with its model replaced.
  */
-export const mayPassThrough = ({
+export const mayRelay = ({
   client,
   clientBody,
   request,
   resolution,
   plan,
-  verbatim,
+  relayable,
   summarizes,
   progress,
-}: Reconciled): PassThrough => {
+}: Reconciled): Relays => {
   const { graph, upstream } = plan;
   // A stage around the call gets requests and events.
   if (progress.wrapped) return { request: false, reply: false };
   return {
     request:
-      graph.requestPassThrough.open &&
+      graph.requestRelay.open &&
       !summarizes &&
-      verbatim &&
+      relayable &&
       !resolution.tagged &&
       !client.needsRepair?.(clientBody) &&
-      (upstream.acceptsVerbatim?.(request, clientBody) ?? true),
+      (upstream.acceptsRelay?.(request, clientBody) ?? true),
     // Stages know nothing of a compacted conversation.
     reply:
-      !summarizes &&
-      (request.compaction?.byPath || (graph.replyPassThrough.open && !client.rewritesReply?.(clientBody))),
+      !summarizes && (request.compaction?.byPath || (graph.replyRelay.open && !client.rewritesReply?.(clientBody))),
   };
 };
 
 /** Decides again once the answer's head has arrived: it must be streamed or whole as the client requested, with the same tool names. */
-export const passesThrough = (
-  { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
+export const relaysOf = (
+  { relays, progress, context }: Pick<Answered, 'relays' | 'progress' | 'context'>,
   streamed: boolean,
-): PassThrough =>
-  passThrough.reply && !context.request.compaction?.byPath && (streamed !== progress.streaming || context.names.changed)
-    ? { ...passThrough, reply: false }
-    : passThrough;
+): Relays =>
+  relays.reply && !context.request.compaction?.byPath && (streamed !== progress.streaming || context.names.changed)
+    ? { ...relays, reply: false }
+    : relays;

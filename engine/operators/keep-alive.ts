@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
-import { passedRecords } from './pass-records.ts';
+import { relayedRecords } from './relay-records.ts';
 import type { Handlers, StageControl, StreamStage } from './rx/stages.ts';
 import { streamHeaders } from './write-reply.ts';
 
@@ -76,9 +76,9 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
     const { client, progress } = this.#exchange;
     const records: SseRecord[] = [];
     if (!progress.begun) return records;
-    const passed = passedRecords(progress);
-    if (!passed) progress.writing?.progress?.(records);
-    const record = passed && client.encodeProgress?.(passed);
+    const relayed = relayedRecords(progress);
+    if (!relayed) progress.writing?.progress?.(records);
+    const record = relayed && client.encodeProgress?.(relayed);
     return record ? [record] : records;
   }
 }

@@ -82,7 +82,7 @@ export const readUsage = (event: ModelEvent, known: Usage): Usage =>
     ? mergeUsage(known, plausibleUsage(event.usage))
     : known;
 
-/** `known`, updated with the usage in a record or reply that passes through. */
+/** `known`, updated with the usage in a record or reply that is relayed. */
 export const addUsage = ({ usageIn }: UpstreamProtocol, body: JsonObject, known: Usage = {}): Usage =>
   mergeUsage(known, plausibleUsage(usageIn?.(body) ?? {}));
 

@@ -55,7 +55,7 @@ const reconcileNow =
     const losses = context.losses.at(plan.format.name);
     const reconciled = fill(routed, {
       ...(routed.withoutReasoning
-        ? { request: removeReasoning(own, losses), verbatim: false }
+        ? { request: removeReasoning(own, losses), relayable: false }
         : reconcileSignatures(own, addressee, cache, losses)),
       withoutAttribution: own !== request || fieldsWithoutAttribution(request, routed) !== undefined,
     });
@@ -102,8 +102,8 @@ interface Recipient {
 /** A request whose payloads all suit its destination. */
 interface ReconciledRequest {
   readonly request: ModelRequest;
-  /** The client's body may pass through: no payload had to be removed, restored or unpacked. */
-  readonly verbatim: boolean;
+  /** The client's body may be relayed: no payload had to be removed, restored or unpacked. */
+  readonly relayable: boolean;
 }
 
 /**
@@ -117,10 +117,10 @@ export const reconcileSignatures = (
   cache: SignatureCache,
   losses: Losses,
 ): ReconciledRequest => {
-  if (!request.turns.some(isAnswer)) return { request, verbatim: true };
-  if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
+  if (!request.turns.some(isAnswer)) return { request, relayable: true };
+  if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, relayable: true };
   const restore = restorer(request, addressee, cache);
-  let verbatim = true;
+  let relayable = true;
   let changed = false;
   const turns = request.turns.map((turn) => {
     if (turn.role !== 'assistant') return turn;
@@ -129,9 +129,9 @@ export const reconcileSignatures = (
       const signature = signatureOf(part);
       if (!signature) return [part];
       // Packed by the gateway, so the vendor can't read the client's copy.
-      if (signature.issuer !== undefined || signature.data === '') verbatim = false;
+      if (signature.issuer !== undefined || signature.data === '') relayable = false;
       if (signature.format !== addressee.wire) {
-        verbatim = false;
+        relayable = false;
         return [part];
       }
       if (signature.data === '') return [part];
@@ -149,7 +149,7 @@ export const reconcileSignatures = (
   });
   const reconciled = changed ? { ...request, turns } : request;
   const gapped = unbrokenTail(reconciled, addressee.wire, losses);
-  return changed || gapped !== request ? { request: gapped, verbatim: false } : { request, verbatim };
+  return changed || gapped !== request ? { request: gapped, relayable: false } : { request, relayable };
 };
 
 const isAnswer = ({ role }: Turn): boolean => role === 'assistant';

@@ -29,7 +29,7 @@ import { nextStep } from '../runtime/loop-watch.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 import { HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { passedRecords } from './pass-records.ts';
+import { relayedRecords } from './relay-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
 import { upstreamIdHeader } from './upstream-id.ts';
@@ -396,7 +396,7 @@ const lastRecords = ({ client, id, progress }: Exchange, fault: Fault): readonly
   if (!begun && context) return runWhole(client.encodeStream, context, [{ type: 'error', fault }]);
   const records: SseRecord[] = [];
   if (client.numberMarker !== undefined) writing?.step({ type: 'error', fault }, records);
-  return records.length > 0 ? records : client.encodeBreak(fault, id, passedRecords(progress));
+  return records.length > 0 ? records : client.encodeBreak(fault, id, relayedRecords(progress));
 };
 
 /** Adds the provider and the model to a fault. They come last, since clients match the start of messages. */

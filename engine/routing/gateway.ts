@@ -57,8 +57,8 @@ export interface Gateway extends Services {
   readonly pools: Pools;
   /** The threshold above which a request counts as long. */
   readonly longContext: () => LongContext;
-  /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
-  readonly likelyPassesThrough: (client: ClientProtocol) => boolean;
+  /** Whether most requests of this client protocol are likely to be relayed: those to the default route do. */
+  readonly likelyRelays: (client: ClientProtocol) => boolean;
 }
 
 /** The services that a gateway uses. They outlive a change of the configuration. */
@@ -153,11 +153,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
       return longContext;
     },
     pools: compilePools(config, { health: services.health, planFor }),
-    likelyPassesThrough(client) {
-      const { requestPassThrough, replyPassThrough } = usual
+    likelyRelays(client) {
+      const { requestRelay, replyRelay } = usual
         ? planFor({ client, provider: usual.provider, model: usual.model, holding: usuallyHolding }).graph
         : closed;
-      return requestPassThrough.open && replyPassThrough.open;
+      return requestRelay.open && replyRelay.open;
     },
   };
 };
@@ -181,7 +181,7 @@ const limitsOf = ({ context, maxInput, maxOutput, lacks, input, from }: KnownMod
   input,
 });
 
-const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
+const closed = { requestRelay: { open: false }, replyRelay: { open: false } };
 
 /** The default route, or else the first model that a provider lists. */
 const usualDestination = (config: Config): Destination | undefined => {

@@ -33,7 +33,7 @@ export interface Resolution extends Destination {
   readonly tokens: number | undefined;
   /** The request with the chosen model, without tags. */
   readonly request: ModelRequest;
-  /** A tag was removed, so the client's bytes can't pass through. */
+  /** A tag was removed, so the client's bytes can't be relayed. */
   readonly tagged: boolean;
   readonly warnings: readonly string[];
 }

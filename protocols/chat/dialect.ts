@@ -67,10 +67,10 @@ export interface ChatDialect {
   /** The highest output token limit that it accepts; absent: the model's. */
   readonly mostTokens: number | undefined;
   /**
-   * Which requests of chat clients pass through unchanged: all, those without web search, those without what the vendor is known to
+   * Which requests of chat clients are relayed: all, those without web search, those without what the vendor is known to
    * refuse, or none.
    */
-  readonly passThrough: 'all' | 'without-web-search' | 'without-refused' | 'none';
+  readonly relays: 'all' | 'without-web-search' | 'without-refused' | 'none';
   /** The members that it is known to refuse; others that `fields` lacks may be accepted. */
   readonly refused: ReadonlySet<ChatField>;
   /** Members of a chat client's body, mostly unmodelled ones, that this vendor rejects. */
@@ -247,7 +247,7 @@ export const plainDialect: ChatDialect = {
     'custom_tools',
     'logprobs',
   ]),
-  passThrough: 'all',
+  relays: 'all',
   refused: new Set(),
   rejectedExtra: new Set(),
   acceptedExtra: undefined,

@@ -62,7 +62,7 @@ export const encodeFault = (fault: Fault): WireFault => {
 /** Fault → the error record that ends a stream. `[DONE]` never follows it. */
 export const faultRecord = (fault: Fault): SseRecord => ({ event: '', data: JSON.stringify(faultBody(fault)) });
 
-/** As `faultRecord`, for a passed-through stream, which may be cut anywhere. */
+/** As `faultRecord`, for a relayed stream, which may be cut anywhere. */
 export const encodeBreak = (fault: Fault): readonly SseRecord[] => [faultRecord(fault)];
 
 const faultBody = (fault: Fault): JsonObject => {

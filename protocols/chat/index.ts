@@ -60,7 +60,7 @@ export const chatClient: ClientProtocol = {
   isUsageRecord,
 };
 
-const acceptsVerbatim =
+const acceptsRelay =
   (dialectOf: (model: string) => ChatDialect) =>
   (request: ModelRequest, body: JsonObject): boolean => {
     const dialect = dialectOf(request.model);
@@ -74,8 +74,8 @@ const acceptsVerbatim =
   };
 
 const passes = (request: ModelRequest, body: JsonObject, dialect: ChatDialect): boolean => {
-  const { passThrough } = dialect;
-  switch (passThrough) {
+  const { relays } = dialect;
+  switch (relays) {
     case 'all':
       return true;
     case 'without-web-search':
@@ -85,7 +85,7 @@ const passes = (request: ModelRequest, body: JsonObject, dialect: ChatDialect): 
     case 'none':
       return false;
     default:
-      return passThrough satisfies never;
+      return relays satisfies never;
   }
 };
 
@@ -106,7 +106,7 @@ export const chatUpstream = (
     wire: 'chat',
     reportsProbabilities: true,
     prompt: { front: ['tools'], list: 'messages' },
-    acceptsVerbatim: acceptsVerbatim(dialectOf),
+    acceptsRelay: acceptsRelay(dialectOf),
     readsImages: (model) => dialectOf(model).images,
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),

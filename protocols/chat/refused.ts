@@ -5,7 +5,7 @@ import type { ChatDialect } from './dialect.ts';
 import { isAsked } from './encode-request/encode-request.ts';
 
 /**
- * Whether a chat client's request has what the vendor is known to refuse, so that it is converted in place of passing through. What
+ * Whether a chat client's request has what the vendor is known to refuse, so that it is converted in place of being relayed. What
  * a conversion leaves out only as a precaution isn't refused.
  */
 export const hasRefused = (request: ModelRequest, body: JsonObject, dialect: ChatDialect): boolean =>

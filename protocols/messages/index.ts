@@ -118,7 +118,7 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   grammar: messagesServerGrammar(server),
   contentMarker: 'message_start',
   refusesReasoning,
-  acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
+  acceptsRelay: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
   usageIn: ({ message, usage }) => decodeUsage(isJsonObject(message) ? message.usage : usage),
   plainReply: {
     end: /"usage":/,

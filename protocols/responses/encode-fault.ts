@@ -1,6 +1,6 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
-import type { PassedRecords, WireFault } from '../../engine/model/protocol.ts';
+import type { RelayedRecords, WireFault } from '../../engine/model/protocol.ts';
 import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 
 interface Wording {
@@ -85,35 +85,35 @@ export const failure = (fault: Fault): { readonly code: string; readonly message
 };
 
 /**
- * The `error` event and `response.failed` that end a broken-off pass-through stream. Both keep the
+ * The `error` event and `response.failed` that end a broken-off relayed stream. Both keep the
  * reply's id, model and numbering, which clients require to be constant; items aren't repeated.
  */
-export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: PassedRecords): readonly SseRecord[] => {
-  const number = passedThrough ? lastNumber(passedThrough) + 1 : 0;
+export const encodeBreak = (fault: Fault, requestId: string, relayed?: RelayedRecords): readonly SseRecord[] => {
+  const number = relayed ? lastNumber(relayed) + 1 : 0;
   const response = {
-    ...(responseIn(passedThrough) ?? unknownResponse(requestId)),
+    ...(responseIn(relayed) ?? unknownResponse(requestId)),
     status: 'failed',
     error: failure(fault),
   };
   // The vendor's own error may stand there already.
-  if (passedThrough && lastType(passedThrough) === 'error') return [record('response.failed', number, { response })];
+  if (relayed && lastType(relayed) === 'error') return [record('response.failed', number, { response })];
   return [record('error', number, { error: wireError(fault) }), record('response.failed', number + 1, { response })];
 };
 
 /** The type of the last event. */
-const lastType = ({ last }: PassedRecords): unknown => {
+const lastType = ({ last }: RelayedRecords): unknown => {
   const line = last.split(/\r\n|\n|\r/).findLast((one) => one.startsWith('data:'));
   const event = line === undefined ? undefined : parseJson(line.slice(5));
   return isJsonObject(event) ? event.type : undefined;
 };
 
 /**
- * Repeats `response.in_progress` as a keep-alive of a passed-through stream. It repeats the last sequence number, so
+ * Repeats `response.in_progress` as a keep-alive of a relayed stream. It repeats the last sequence number, so
  * that the upstream's later numbers stay unchanged.
  */
-export const encodeProgress = (passedThrough: PassedRecords): SseRecord | undefined => {
-  const response = responseIn(passedThrough);
-  return response && record('response.in_progress', Math.max(0, lastNumber(passedThrough)), { response });
+export const encodeProgress = (relayed: RelayedRecords): SseRecord | undefined => {
+  const response = responseIn(relayed);
+  return response && record('response.in_progress', Math.max(0, lastNumber(relayed)), { response });
 };
 
 const record = (type: string, number: number, more: object): SseRecord => ({
@@ -122,8 +122,8 @@ const record = (type: string, number: number, more: object): SseRecord => ({
 });
 
 /** The response object of the first event. */
-const responseIn = (passedThrough: PassedRecords | undefined): JsonObject | undefined => {
-  for (const line of passedThrough?.first.split(/\r\n|\n|\r/) ?? []) {
+const responseIn = (relayed: RelayedRecords | undefined): JsonObject | undefined => {
+  for (const line of relayed?.first.split(/\r\n|\n|\r/) ?? []) {
     const event = line.startsWith('data:') ? parseJson(line.slice(5)) : undefined;
     if (isJsonObject(event) && isJsonObject(event.response)) return event.response;
   }
@@ -141,7 +141,7 @@ const unknownResponse = (requestId: string): JsonObject => ({
 });
 
 /** The last sequence number; -1 if the upstream sends none. */
-const lastNumber = ({ numbered }: PassedRecords): number => {
+const lastNumber = ({ numbered }: RelayedRecords): number => {
   let number = -1;
   for (const [, digits] of numbered.matchAll(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g))
     number = Number(digits);

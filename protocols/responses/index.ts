@@ -88,7 +88,7 @@ export const responsesClient: ClientProtocol = {
 const upstreamOf = (server: ResponsesServer): UpstreamProtocol => ({
   wire: 'responses',
   prompt: { front: ['tools', 'instructions'], list: 'input' },
-  acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
+  acceptsRelay: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
   compacts: true,
   encodeRequest: (request, context) => encodeRequest(request, context, server),
   decodeStream,

@@ -240,7 +240,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
     ['image/Jpeg; charset=binary', 'image/jpeg'],
   ] as const) {
     test(`${format}: a picture of the type "${written}" goes out as ${plain}`, (t) => {
-      const context = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
+      const context = { names: new ToolNames(), losses: new Losses('test'), replyIsRelayed: false };
       const body = upstream.encodeRequest({ ...image(written), model: 'llama-4-vision' }, context);
       t.regex(JSON.stringify(body), new RegExp(`"(?:data:)?${plain}[;"]`));
     });
@@ -263,7 +263,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
       fc.assert(
         fc.property(exactArgs, (args) => {
           const request = protocol.decodeRequest(parsed(histories[name](args)));
-          const encoding = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
+          const encoding = { names: new ToolNames(), losses: new Losses('test'), replyIsRelayed: false };
           for (const passed of [request, structuredClone(request)]) {
             t.true(holds(writeJson(upstream.encodeRequest(passed, encoding)), args), 'in the history');
           }

@@ -116,7 +116,7 @@ interface Sent {
 export const send = (client: ClientName, upstream: string, body: JsonObject, model = 'model-x', at?: string): Sent => {
   const { decodeRequest, forOtherWires, wire } = clients[client].protocol;
   const losses = new Losses('test');
-  const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: wire };
+  const context = { names: new ToolNames(), losses, replyIsRelayed: false, client: wire };
   const decoded = { ...decodeRequest({ model: 'asked', ...required[client], ...body }), model };
   const protocol = vendor(upstream, at);
   const request = (protocol.wire === wire ? undefined : forOtherWires?.(decoded, losses)) ?? decoded;

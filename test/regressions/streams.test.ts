@@ -313,7 +313,7 @@ test('S10: each token once, through the gateway', async (t) => {
     await overGateway(t, format, script, async ({ post }) => {
       for (const client of clientNames) {
         const { text: stream } = await post(client, { stream: true });
-        // As vendors write it, the stream that passes through untouched keeps to less than the strict grammar.
+        // As vendors write it, a relayed stream keeps to less than the strict grammar.
         const heard = client === wireOf[format] ? textOf[client](stream) : clients[client].readStream(stream).text;
         t.is(heard, 'ab', `${format} → ${client}`);
       }

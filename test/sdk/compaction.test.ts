@@ -267,7 +267,7 @@ for (const stream of [true, false]) {
   test.serial(`a host that ignores the request is asked for a summary, ${stream ? 'streamed' : 'whole'}`, async (t) => {
     const vendor = await serveVendor(ignoringVendor, 'key');
     t.teardown(vendor.close);
-    // With a stage, the answer is converted; without one, it passes through.
+    // With a stage, the answer is converted; without one, it is relayed.
     const stage = { name: 'enhancetool' };
     for (const transformers of [[], [stage]]) {
       const openai = { name: 'openai', options: { api: 'responses' } };

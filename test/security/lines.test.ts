@@ -39,7 +39,7 @@ test('S11 JSON nested deeper than LIMITS.jsonDepth is refused everywhere, also w
   t.deepEqual(await (await request(`${gateway.baseUrl}/api/config`)).body.json(), { LOG: false });
 });
 
-test('S13 prototypes stay, and what passes through passes as written: duplicate keys, huge numbers, lone surrogates', async (t) => {
+test('S13 prototypes stay, and what is relayed stays as written: duplicate keys, huge numbers, lone surrogates', async (t) => {
   const upstream = await startUpstream(() => jsonAnswer(chatReply('ok')));
   const provider = { name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] };
   const gateway = await startGateway({ LOG: false, Providers: [provider] });

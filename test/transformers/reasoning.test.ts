@@ -36,7 +36,7 @@ for (const [title, wanted, expected] of asked) {
     const body = chatUpstream(plainDialect).encodeRequest(on.request?.(request, losses) ?? request, {
       names: new ToolNames(),
       losses,
-      replyPassesThrough: false,
+      replyIsRelayed: false,
     });
     const { model: _, messages: __, stream: ___, stream_options: ____, ...rest } = body;
     t.deepEqual(rest as unknown, expected);
@@ -59,7 +59,7 @@ test('members of the client’s own stay, but for those that the configuration o
   const body = chatUpstream(plainDialect).encodeRequest(off.request?.(request, losses) ?? request, {
     names: new ToolNames(),
     losses,
-    replyPassesThrough: false,
+    replyIsRelayed: false,
   });
   t.like(body, { enable_thinking: false, top_a: 1, thinking: { type: 'disabled', clear: true } });
   t.deepEqual(notes(losses), ['enable_thinking: ']);
@@ -72,7 +72,7 @@ test('a known vendor gets its own fields', (t) => {
   const body = chatUpstream(dialect).encodeRequest(on.request?.(request, losses) ?? request, {
     names: new ToolNames(),
     losses,
-    replyPassesThrough: false,
+    replyIsRelayed: false,
   });
   t.like(body, { thinking: { type: 'enabled' }, reasoning_effort: 'high' });
   t.false('enable_thinking' in body);

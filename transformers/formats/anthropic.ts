@@ -34,8 +34,8 @@ const withBeta = (betas: string | undefined, own: string | undefined): string | 
   own === undefined || betas?.includes(own) ? betas : betas ? `${betas},${own}` : own;
 
 /** The client's betas, and our own that the request needs. */
-const betasOf = ({ clientHeader, request, passesThrough }: Call): string | undefined =>
-  withBeta(clientHeader('anthropic-beta'), passesThrough ? undefined : bindingBetaOf(request));
+const betasOf = ({ clientHeader, request, isRelayed }: Call): string | undefined =>
+  withBeta(clientHeader('anthropic-beta'), isRelayed ? undefined : bindingBetaOf(request));
 
 /**
  * Anthropic: the Messages protocol unchanged. A cloud has the model in the path, and the version in the body; Amazon Bedrock also the

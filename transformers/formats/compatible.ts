@@ -60,7 +60,7 @@ export const compatibleDialect = ({ baseUrl, model, options }: Target<Configured
   const atHost = host ? traitsOf(applyRow(compatible, host.row), host.row.models ?? [], model) : compatible;
   const dialect = familiesOf(model, options.family).reduce((made, family) => applyFamily(made, family, model), atHost);
   // A port is a guess: what it makes of a host changes no request that may pass.
-  return host && host.because !== 'port' ? { ...dialect, passThrough: 'without-refused' } : dialect;
+  return host && host.because !== 'port' ? { ...dialect, relays: 'without-refused' } : dialect;
 };
 
 /** Whether the paths of a provider have no version. */

@@ -18,7 +18,7 @@ import { templateRules } from './model-families.ts';
  */
 const dialect: ChatDialect = {
   ...plainDialect,
-  passThrough: 'none',
+  relays: 'none',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'presence_penalty', 'frequency_penalty', 'name']),
   user: { field: 'user_id', fits: /^[a-zA-Z0-9_-]{1,512}$/ },
   maxStops: 16,

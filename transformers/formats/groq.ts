@@ -17,7 +17,7 @@ const separateReasoning = { shown: { reasoning_format: 'parsed' }, hidden: { rea
 /** Groq: rejects unknown members, and its models differ widely. Source: Groq API reference. */
 const dialect: ChatDialect = {
   ...plainDialect,
-  passThrough: 'none',
+  relays: 'none',
   maxTokens: 'max_completion_tokens',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'seed', 'parallel_tool_calls', 'service_tier']),
   acceptedExtra: new Set([

@@ -19,7 +19,7 @@ import { templateRules } from './model-families.ts';
 const dialect: ChatDialect = {
   ...plainDialect,
   // It drops unknown members silently, and web search is a plugin.
-  passThrough: 'without-web-search',
+  relays: 'without-web-search',
   fields: new Set<ChatField>([...[...plainDialect.fields].filter((field) => field !== 'custom_tools'), 'top_k']),
   cacheMarks: 'cache_control',
   toolImages: true,

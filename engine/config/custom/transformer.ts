@@ -31,7 +31,7 @@ interface OpenHalves<Options> {
   /** It asks models, always or with these options, so its entry must name at least one in `ask`. */
   readonly asks?: true | ((options: Options) => boolean);
   readonly request?: (request: ModelRequest, options: Options, losses: Losses, context: StageContext) => ModelRequest;
-  /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
+  /** `undefined` if these options leave the answer unchanged, so that it can be relayed. */
   readonly events?: (options: Options) => Machine<ModelEvent, ModelEvent, StageReplyContext> | undefined;
   readonly call?: (call: ProviderCall, options: Options, context: StageContext) => CallChanges | undefined;
   readonly operators?: (options: Options) => StageOperators;

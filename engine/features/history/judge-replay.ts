@@ -18,7 +18,7 @@ export const judgeReplay = (
   reply: string,
 ): Judgement => ({
   provider: brokenRules(upstream.grammar, answer),
-  client: graph.replyPassThrough.open ? [] : brokenRules(grammar, Buffer.from(reply)),
+  client: graph.replyRelay.open ? [] : brokenRules(grammar, Buffer.from(reply)),
 });
 
 const brokenRules = (grammar: Grammar, bytes: Uint8Array): readonly string[] => {

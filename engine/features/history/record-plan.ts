@@ -102,7 +102,7 @@ export const recordGateway = (gateway: Gateway, recorder: Recorder): Gateway => 
   upstreams: recordUpstreams(gateway.upstreams, recorder),
   planFor: (key) => recordPlan(gateway.planFor(key), recorder),
   // A capture shows the whole request.
-  likelyPassesThrough: () => false,
+  likelyRelays: () => false,
 });
 
 /** Wraps upstreams so that calls and answers are recorded. */

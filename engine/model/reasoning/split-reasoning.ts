@@ -126,7 +126,7 @@ const taggedText = (state: State, tags: readonly string[], shows: boolean): Tagg
     },
   });
 
-/** Forwards a citation with its range adjusted; reasoning can't have citations. */
+/** Emits a citation with its range adjusted; reasoning can't have citations. */
 const cite = (state: State, { citation }: CitationDelta): void => {
   if (state.tagged?.inside) {
     state.losses.drop('reply.annotations', 'a source of reasoning');

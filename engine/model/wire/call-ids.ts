@@ -8,7 +8,7 @@ export interface CallIdForm {
   readonly length: number;
   /** Begins each replacement. */
   readonly prefix: string;
-  /** Other ids are rejected. Otherwise this form is only the safest one, so a request with others may pass through. */
+  /** Other ids are rejected. Otherwise this form is only the safest one, so a request with others may be relayed. */
   readonly strict: boolean;
 }
 

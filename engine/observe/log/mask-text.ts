@@ -155,7 +155,7 @@ const encodeUrl = (secret: string): string => {
   }
 };
 
-/** Masks exactly the given secrets, also in JSON, URLs or base64; for texts shown verbatim otherwise. */
+/** Masks exactly the given secrets, also in JSON, URLs or base64; for texts shown as they are otherwise. */
 export interface ExactMask {
   readonly text: (text: string) => string;
   /** Masks the pieces of a stream. A secret across several pieces is masked in the piece where it starts. */

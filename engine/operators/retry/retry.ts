@@ -44,7 +44,7 @@ const runAttempts = <T>(to: Subscriber<T>, session: RetrySession, attempt: Attem
     .catch((error: unknown) => tried.error(error));
 };
 
-/** Forwards one attempt's parts; if the attempt fails, the session decides what follows. */
+/** Emits one attempt's parts; if the attempt fails, the session decides what follows. */
 class RetrySubscriber<T> extends Subscriber<T> {
   readonly #to: Subscriber<T>;
   readonly #session: RetrySession;

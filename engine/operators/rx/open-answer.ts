@@ -14,7 +14,7 @@ const maxUndecidedBytes = 64 * 1024;
 /**
  * Reads the first bytes of an answer, which tell whether it is a stream of records or one JSON body: some servers and proxies label it
  * wrongly. `labelled`: what its label says, which decides about other bytes. Emits once. Drops a byte order mark, which clients may not
- * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that passes through. The
+ * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that is relayed. The
  * body must be subscribed to at once.
  */
 export const openAnswer = (body: Observable<Uint8Array>, labelled: boolean): Observable<OpenedAnswer> =>

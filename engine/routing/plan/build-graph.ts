@@ -45,10 +45,10 @@ export interface Graph {
   readonly decodeReply: GraphNode<'bytes', 'events', UpstreamProtocol['decodeReply']>;
   readonly encodeStream: GraphNode<'events', 'text', ClientProtocol['encodeStream']>;
   readonly encodeReply: GraphNode<'events', 'text', ClientProtocol['encodeReply']>;
-  /** Whether requests may pass through. */
-  readonly requestPassThrough: PassThroughDecision;
-  /** Whether answers may pass through. */
-  readonly replyPassThrough: PassThroughDecision;
+  /** Whether requests may be relayed. */
+  readonly requestRelay: RelayDecision;
+  /** Whether answers may be relayed. */
+  readonly replyRelay: RelayDecision;
   /** All nodes, in the order in which a request and its answer pass them. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
@@ -159,8 +159,8 @@ export const buildGraph = ({
   } as const;
   const arounds = layers.flatMap(({ around }) => around ?? []);
   const decisions = {
-    requestPassThrough: decidePassThrough(client, upstream, [...requestStagesOf({ layers }), ...arounds]),
-    replyPassThrough: decidePassThrough(client, upstream, [...eventStagesOf({ layers }), ...arounds]),
+    requestRelay: decideRelay(client, upstream, [...requestStagesOf({ layers }), ...arounds]),
+    replyRelay: decideRelay(client, upstream, [...eventStagesOf({ layers }), ...arounds]),
   };
   const own = format.bodyPatch?.({
     apiKey: '',
@@ -168,7 +168,7 @@ export const buildGraph = ({
     options: target.options,
     clientHeader: () => undefined,
     request: probeRequest(model),
-    passesThrough: true,
+    isRelayed: true,
   });
   const patched = patchedBy(own ? [own, ...extras.patches] : extras.patches);
   const replaced = [...new Set(['model', ...(ownCredentials ? [] : ['credentials']), ...patched])];
@@ -251,14 +251,14 @@ const join = (
   parts: Omit<Graph, 'nodes' | 'edges'>,
   replaced: readonly string[],
 ): Pick<Graph, 'nodes' | 'edges'> => {
-  const { layers, callStages, requestPassThrough, replyPassThrough } = parts;
+  const { layers, callStages, requestRelay, replyRelay } = parts;
   const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
-  const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
+  const relayRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
     but: replaced,
   });
-  const passReply = node('relay-reply', client.wire, 'bytes', 'text', undefined);
-  const requestPass = requestPassThrough.open ? [passRequest] : [];
-  const replyPass = replyPassThrough.open ? [passReply] : [];
+  const relayReply = node('relay-reply', client.wire, 'bytes', 'text', undefined);
+  const relayedRequest = requestRelay.open ? [relayRequest] : [];
+  const relayedReply = replyRelay.open ? [relayReply] : [];
   const converted = (open: boolean) => (open ? 'converted' : undefined);
   const call = [parts.encodeRequest, ...callStages, parts.callUpstream, parts.readRecords, parts.decodeStream];
   const { requestStages, eventStages } = stageRows(
@@ -278,7 +278,7 @@ const join = (
       parts.route,
       ...requestStages,
       parts.encodeRequest,
-      ...requestPass,
+      ...relayedRequest,
       ...callStages,
       parts.callUpstream,
       parts.readRecords,
@@ -287,16 +287,16 @@ const join = (
       ...eventStages,
       parts.encodeStream,
       parts.encodeReply,
-      ...replyPass,
+      ...relayedReply,
     ],
     edges: [
       connect(clientNode, parts.decodeRequest),
       connect(parts.decodeRequest, parts.route),
-      connect(parts.route, firstRequest, converted(requestPassThrough.open)),
+      connect(parts.route, firstRequest, converted(requestRelay.open)),
       ...connectAll(requestStages),
       ...(lastRequest === parts.route ? [] : [connect(lastRequest, parts.encodeRequest)]),
       connect(parts.encodeRequest, firstCall),
-      ...requestPass.flatMap((pass) => [connect(clientNode, pass, 'as-it-came'), connect(pass, firstCall)]),
+      ...relayedRequest.flatMap((pass) => [connect(clientNode, pass, 'as-it-came'), connect(pass, firstCall)]),
       ...connectAll(callStages),
       ...(lastCall ? [connect(lastCall, parts.callUpstream)] : []),
       connect(parts.callUpstream, parts.readRecords, 'streamed'),
@@ -313,7 +313,7 @@ const join = (
         : []),
       connect(parts.encodeStream, clientNode),
       connect(parts.encodeReply, clientNode),
-      ...replyPass.flatMap((pass) => [connect(parts.callUpstream, pass, 'as-it-came'), connect(pass, clientNode)]),
+      ...relayedReply.flatMap((pass) => [connect(parts.callUpstream, pass, 'as-it-came'), connect(pass, clientNode)]),
     ],
   };
 };
@@ -341,18 +341,18 @@ const stageRows = (layers: readonly Layer[], call: readonly string[]) => {
   return { requestStages, eventStages };
 };
 
-/** Whether one direction may pass through, and why, worded for users. */
-interface PassThroughDecision {
+/** Whether one direction may be relayed, and why, worded for users. */
+interface RelayDecision {
   readonly open: boolean;
   readonly why: string;
 }
 
 /** Decides one direction: both sides must speak the same format, and no stage may handle that direction. */
-const decidePassThrough = (
+const decideRelay = (
   client: ClientProtocol,
   upstream: UpstreamProtocol,
   stages: readonly { readonly name: string }[],
-): PassThroughDecision => {
+): RelayDecision => {
   if (client.wire !== upstream.wire) {
     return { open: false, why: `the client speaks ${client.wire}, the upstream ${upstream.wire}` };
   }

@@ -60,7 +60,7 @@ export interface NodeDetails {
   readonly wraps?: readonly string[];
   /** URL of the call, without credentials and query. */
   readonly url?: string;
-  /** What is replaced in bytes that pass through. */
+  /** What is replaced in bytes that are relayed. */
   readonly but?: readonly string[];
 }
 

@@ -219,7 +219,7 @@ export const showPlan = ({ client, provider, model, choice, rows, graph, fault }
     ...(choice.entry !== undefined && { entry: choice.entry }),
     ...(rows.length > 0 && { rows }),
   },
-  passThrough: { request: graph.requestPassThrough, reply: graph.replyPassThrough },
+  passThrough: { request: graph.requestRelay, reply: graph.replyRelay },
   fault: fault?.message ?? null,
   nodes: graph.nodes.map(({ id, step, name, takes, gives, about }) => ({ id, step, name, takes, gives, ...about })),
   edges: graph.edges,

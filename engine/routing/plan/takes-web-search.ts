@@ -14,7 +14,7 @@ export const takesWebSearch = ({ encodeRequest }: UpstreamProtocol, model: strin
         turns: [{ role: 'user', parts: [{ type: 'text', text: '?' }] }],
         tools: [webSearchProbe],
       },
-      { names: new ToolNames(), losses, replyPassesThrough: false },
+      { names: new ToolNames(), losses, replyIsRelayed: false },
     );
   } catch (error) {
     if (error instanceof FaultError) return false;

@@ -29,7 +29,7 @@ interface Returning {
   readonly request: ModelRequest;
   /** The provider's name. */
   readonly provider: string;
-  /** No answer needs anything: only the request's outline is known, which passes through, or the client keeps its reasoning itself. */
+  /** No answer needs anything: only the request's outline is known, which is relayed, or the client keeps its reasoning itself. */
   readonly isComplete: boolean;
 }
 

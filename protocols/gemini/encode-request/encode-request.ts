@@ -16,9 +16,9 @@ import { encodeTools } from './encode-tools.ts';
  */
 export const encodeRequest =
   (options: GeminiOptions) =>
-  (request: ModelRequest, { names, losses, replyPassesThrough }: RequestContext): JsonObject => {
+  (request: ModelRequest, { names, losses, replyIsRelayed }: RequestContext): JsonObject => {
     const dialect = dialectOf(request.model, options);
-    const context = { names, losses, replyPassesThrough, dialect };
+    const context = { names, losses, replyIsRelayed, dialect };
     // Declared names come first, so that calls in the history use their tool's name.
     const { tools, toolConfig } = encodeTools(request, context);
     const callsFunctions = tools?.some((tool) => 'functionDeclarations' in tool) ?? false;

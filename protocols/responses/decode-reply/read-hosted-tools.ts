@@ -3,7 +3,7 @@ import { asJsonObject, type JsonObject } from '../../../engine/model/json/json.t
 import type { StreamEvent } from '../schema-reply.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 
-/** Reads an item of this protocol only: its events pass through, and the last one holds the whole item. */
+/** Reads an item of this protocol only: its events are kept as they are, and the last one holds the whole item. */
 export class HostedReader implements ItemReader {
   readonly #item: ReplyItem;
 

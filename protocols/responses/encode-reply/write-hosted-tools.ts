@@ -3,7 +3,7 @@ import type { SseRecord } from '../../../engine/model/wire/sse-record.ts';
 import { members, type StreamWriter } from './stream-writer.ts';
 
 /**
- * Writes an item of this protocol only: the upstream's events pass through with this stream's numbers; the whole item
+ * Writes an item of this protocol only: the upstream's events keep all but their numbers; the whole item
  * is written at the end.
  */
 export class HostedWriter {

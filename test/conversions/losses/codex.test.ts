@@ -90,7 +90,7 @@ for (const [format, model, dropped, approximated] of rows) {
     upstreamOf(format, model, 'responses').encodeRequest(request, {
       names: new ToolNames(),
       losses,
-      replyPassesThrough: false,
+      replyIsRelayed: false,
       client: 'responses',
     });
     const header = `dropped: ${dropped.join(', ')}; approximated: ${approximated.join(', ')}`;

@@ -81,7 +81,7 @@ export const convert = (client: ClientProtocol, asked: JsonObject, target: Targe
     if (refused !== undefined) return { refused: refused.path };
     const expressed = (isOwn ? undefined : client.forOtherWires?.(decoded, losses)) ?? decoded;
     const request = stage?.request?.(expressed, losses) ?? expressed;
-    const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: client.wire };
+    const context = { names: new ToolNames(), losses, replyIsRelayed: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));
     return { body, losses: losses.list };
   } catch (error) {

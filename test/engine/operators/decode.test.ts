@@ -74,7 +74,7 @@ const exchangeOf = (client: ClientProtocol, body: JsonObject) => new Exchange({ 
 /** What the upstreams and the client get. */
 const serve = async (t: ExecutionContext, { client, body, answers }: Case, outlines: boolean) => {
   const { gateway, sent } = gatewayFor(t, client, answers);
-  const used = outlines ? gateway : { ...gateway, likelyPassesThrough: () => false };
+  const used = outlines ? gateway : { ...gateway, likelyRelays: () => false };
   const parts = await lastValueFrom(createPipeline(used)(exchangeOf(client, body)).pipe(toArray()));
   const text = JSON.stringify(parts, (_, value) => (value?.type === 'Buffer' ? Buffer.from(value).toString() : value));
   return { sent, got: text.replace(/(_at\\?":)\d+/g, '$10') };
@@ -181,7 +181,7 @@ for (const [title, example] of Object.entries(cases)) {
   });
 }
 
-test('a large body that passes through is decoded by its outline, any other in full', async (t) => {
+test('a large body that is relayed is decoded by its outline, any other in full', async (t) => {
   const outlined = async (client: ClientProtocol, body: JsonObject) => {
     const { gateway } = gatewayFor(t, client, []);
     const ready = await lastValueFrom(of(exchangeOf(client, body)).pipe(prepare(gateway)));
@@ -216,7 +216,7 @@ const protocols: readonly (readonly [ClientProtocol, Arbitrary<JsonObject>, read
       chatUpstream({
         ...plainDialect,
         callIds: { fits: /^.{0,6}$/, length: 6, prefix: '', strict: true },
-        passThrough: 'without-web-search',
+        relays: 'without-web-search',
         reasoningHistory: signed,
       }),
     ],
@@ -263,9 +263,9 @@ const factsOf = (
   rewrites: client.rewritesReply?.(asked),
   own: client.ownWireField?.(asked),
   upstreams: upstreams.map((upstream) => ({
-    accepts: upstream.acceptsVerbatim?.(request, asked),
+    accepts: upstream.acceptsRelay?.(request, asked),
     reasons: upstream.mayReason?.(asked),
-    verbatim: reconcileSignatures(request, { provider: 'p', wire: client.wire }, cache, new Losses('test')).verbatim,
+    relayable: reconcileSignatures(request, { provider: 'p', wire: client.wire }, cache, new Losses('test')).relayable,
   })),
 });
 

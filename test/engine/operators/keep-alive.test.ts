@@ -120,7 +120,7 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
   Object.assign(passing.progress, {
     opened: true,
     begun: true,
-    passed: { first: bytes, last: bytes, numbered: bytes },
+    relayed: { first: bytes, last: bytes, numbered: bytes },
   });
   t.deepEqual(brief(await beats(passing))[3], record.replaceAll('created', 'in_progress'));
 

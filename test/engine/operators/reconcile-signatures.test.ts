@@ -61,26 +61,26 @@ const drops: readonly (readonly [title: string, part: Part, left: readonly Part[
 ];
 for (const [title, part, left, path] of drops) {
   test(`reasoning that another provider issued is removed: ${title}`, (t) => {
-    const { parts, losses, verbatim } = settle(conversation([part, text]));
+    const { parts, losses, relayable } = settle(conversation([part, text]));
     t.deepEqual(parts, [...left, text]);
     t.deepEqual(losses, [path]);
-    t.false(verbatim);
+    t.false(relayable);
   });
 }
 
-const stays: readonly (readonly [title: string, part: Part, verbatim: boolean])[] = [
+const stays: readonly (readonly [title: string, part: Part, relayable: boolean])[] = [
   ['its own, from a carrier', thinking({ issuer: 'mine' }), false],
   ['its own format’s, from an unknown issuer', thinking({}), true],
   ['another wire’s, which the encoder leaves out', thinking({ format: 'responses' }), false],
   ['reasoning that never had a payload', thinking({ data: '', issuer: 'other' }), false],
   ['reasoning without any signature', thinking(), true],
 ];
-for (const [title, part, verbatim] of stays) {
+for (const [title, part, relayable] of stays) {
   test(`what stays: ${title}`, (t) => {
     const request = conversation([part, call()]);
     const settled = settle(request);
     t.is(settled.request, request);
-    t.is(settled.verbatim, verbatim);
+    t.is(settled.relayable, relayable);
     t.deepEqual(settled.losses, []);
   });
 }
@@ -92,9 +92,9 @@ for (const [issuer, kept] of [
   test(`an unpacked payload that the cache knows as ${issuer}’s`, (t) => {
     const memory = createSignatureCache();
     memory.storeIssuer(signature({ issuer }));
-    const { parts, verbatim } = settle(conversation([thinking({}), call()]), memory);
+    const { parts, relayable } = settle(conversation([thinking({}), call()]), memory);
     t.deepEqual(parts, kept ? [thinking({}), call()] : [call()]);
-    t.is(verbatim, kept);
+    t.is(relayable, kept);
   });
 }
 
@@ -137,7 +137,7 @@ for (const [title, parts, memory, expected] of recalls) {
   test(`what the client lost: ${title}`, (t) => {
     const settled = settle(conversation(parts), memory);
     t.deepEqual(settled.parts, expected);
-    t.is(settled.verbatim, settled.request.turns[1]?.parts === parts);
+    t.is(settled.relayable, settled.request.turns[1]?.parts === parts);
     t.deepEqual(settled.losses, []);
   });
 }

@@ -124,7 +124,7 @@ const ends: readonly (readonly [path: string, format: string, begun: string, hal
 
 for (const [path, format, begun, half, broken] of ends) {
   for (const then of ['end', 'reset'] as const) {
-    test(`${path} → ${format}: a passed-through stream that breaks off inside a record (${then}) loses that record and ends in one error`, async (t) => {
+    test(`${path} → ${format}: a relayed stream that breaks off inside a record (${then}) loses that record and ends in one error`, async (t) => {
       await withUpstream(
         format,
         () => sseAnswer([begun.slice(0, 5), begun.slice(5) + half], then),
@@ -173,7 +173,7 @@ for (const [title, pieces, dropped = 0] of complete) {
   const endings =
     pieces.join('').length > 1_000_000 ? (['end', 'stall'] as const) : (['end', 'stall', 'reset'] as const);
   for (const then of endings) {
-    test(`a passed-through stream is complete with an end ${title}, whatever happens to its connection (${then})`, async (t) => {
+    test(`a relayed stream is complete with an end ${title}, whatever happens to its connection (${then})`, async (t) => {
       await withUpstream(
         'openai',
         () => sseAnswer(pieces, then),
@@ -188,7 +188,7 @@ for (const [title, pieces, dropped = 0] of complete) {
   }
 }
 
-test('a passed-through record that is too long to be held passes in pieces, and an error may cut it', async (t) => {
+test('a relayed record that is too long to be held passes in pieces, and an error may cut it', async (t) => {
   const long = `data: {"type":"response.output_text.delta","delta":"${'long '.repeat(300_000)}`;
   await withUpstream(
     'openai',
@@ -202,7 +202,7 @@ test('a passed-through record that is too long to be held passes in pieces, and 
   );
 });
 
-test('a passed-through chat stream that closes after its finish gets the missing [DONE]', async (t) => {
+test('a relayed chat stream that closes after its finish gets the missing [DONE]', async (t) => {
   const finish = 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
   await withUpstream(
     'openai',

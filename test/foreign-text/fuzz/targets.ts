@@ -116,7 +116,7 @@ const encode = (
   { wire, forOtherWires }: (typeof clients)[number],
   decoded: ModelRequest,
 ): void => {
-  const context = { names: new ToolNames(), losses: new Losses('fuzz'), replyPassesThrough: false };
+  const context = { names: new ToolNames(), losses: new Losses('fuzz'), replyIsRelayed: false };
   const body = faultsOnly(() => {
     const request = upstream.wire === wire ? undefined : forOtherWires?.(decoded, context.losses);
     return upstream.encodeRequest(request ?? decoded, context);

@@ -17,11 +17,11 @@ import { pathless } from '../../support/pathless.ts';
 const encode = (
   request: Partial<ModelRequest>,
   dialect: Partial<ChatDialect> = {},
-  replyPassesThrough = false,
+  replyIsRelayed = false,
 ): { body: JsonObject; losses: string[] } => {
   const losses = new Losses('test');
   const asked = { ...plainRequest, stream: false, ...request };
-  const context = { names: new ToolNames(), losses, replyPassesThrough };
+  const context = { names: new ToolNames(), losses, replyIsRelayed };
   const body = chatUpstream({ ...plainDialect, ...dialect }).encodeRequest(asked, context);
   // As it goes over the wire: without members that are undefined.
   const written: unknown = JSON.parse(JSON.stringify(body));

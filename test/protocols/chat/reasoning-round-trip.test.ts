@@ -56,7 +56,7 @@ const sendBack = (message: JsonObject) => {
     model: 'm',
     messages: [{ role: 'user', content: 'q' }, message, { role: 'tool', tool_call_id: 'c', content: 'r' }],
   });
-  const encoded = upstream.encodeRequest(request, { names: new ToolNames(), losses, replyPassesThrough: false });
+  const encoded = upstream.encodeRequest(request, { names: new ToolNames(), losses, replyIsRelayed: false });
   const sent = Array.isArray(encoded.messages) ? encoded.messages[1] : undefined;
   return { sent: isJsonObject(sent) ? sent : {}, losses: losses.list };
 };

@@ -132,7 +132,7 @@ for (const [name, body] of requests) {
   test(`${name}: the request goes out by the same wire without loss`, (t) => {
     const losses = new Losses('test');
     const request = chatClient.decodeRequest(body);
-    const encoded = upstream.encodeRequest(request, { names: new ToolNames(), losses, replyPassesThrough: false });
+    const encoded = upstream.encodeRequest(request, { names: new ToolNames(), losses, replyIsRelayed: false });
     t.deepEqual(losses.list, []);
     for (const [member, value] of Object.entries(body)) {
       const isDefault = value === null || value === false || (member === 'n' && value === 1);

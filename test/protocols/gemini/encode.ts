@@ -19,7 +19,7 @@ export const encode = (over: Partial<ModelRequest>, options: GeminiOptions = {})
   const losses = new Losses('gemini');
   const names = new ToolNames();
   const request = { ...plainRequest, model: 'gemini-2.5-flash', turns: [user(text('hi'))], ...over };
-  const body = geminiUpstream(options).encodeRequest(request, { names, losses, replyPassesThrough: false });
+  const body = geminiUpstream(options).encodeRequest(request, { names, losses, replyIsRelayed: false });
   return {
     body: JSON.parse(JSON.stringify(body)),
     losses: losses.list.map(({ path, outcome }) => `${outcome} ${path}`),

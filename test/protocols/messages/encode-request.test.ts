@@ -15,7 +15,7 @@ import { expected, recording, recordings } from './fixtures.ts';
 const context = (): RequestContext => ({
   names: new ToolNames(),
   losses: new Losses('test'),
-  replyPassesThrough: false,
+  replyIsRelayed: false,
 });
 
 /** The body as it goes out, without members that are undefined, and what was lost: `path` dropped, `~path` approximated. */

@@ -541,7 +541,7 @@ test("a call's own signature comes back to its call", (t) => {
   ]);
 });
 
-test('a body with packed reasoning is distinguished from one that can pass through', (t) => {
+test('a body with packed reasoning is distinguished from one that can be relayed', (t) => {
   const item = (text: string) => ({ input: [{ type: 'reasoning', summary: [], encrypted_content: text }] });
   t.true(holdsPackedSignature(item(packSignature({ format: 'chat', data: '' }))));
   t.false(holdsPackedSignature(item('gAAA')));

@@ -61,14 +61,14 @@ for (const [fault, status, type, code] of encoded) {
   });
 }
 
-const passedThrough = (number: string) => {
+const relayed = (number: string) => {
   const last = `: hi\n\nevent: response.output_text.delta\ndata: {"type":"response.output_text.delta",${number}"delta":"\\"sequence_number\\":9"}\n\n`;
   return { first: created, last, numbered: last };
 };
 const created =
   ': hi\n\nevent: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_own","created_at":7,"status":"in_progress","model":"own","output":[],"error":null,"tools":[]}}\n\n';
 
-test('a passed-through stream that breaks off ends in an error event and response.failed', (t) => {
+test('a relayed stream that breaks off ends in an error event and response.failed', (t) => {
   const records = responsesClient.encodeBreak({ kind: 'upstream-cut', message: 'm' }, 'r1');
   t.deepEqual(
     records.map(({ event }) => event),
@@ -86,11 +86,11 @@ test('a passed-through stream that breaks off ends in an error event and respons
   t.deepEqual(records.map(responsesClient.ends.read), ['finish', 'end']);
 });
 
-test('the end of a passed-through stream keeps its id, model, time and numbers', (t) => {
+test('the end of a relayed stream keeps its id, model, time and numbers', (t) => {
   const records = responsesClient.encodeBreak(
     { kind: 'upstream-cut', message: 'm' },
     'r1',
-    passedThrough('"sequence_number":41,'),
+    relayed('"sequence_number":41,'),
   );
   const [error, failed] = records.map(({ data }) => parseJson(data));
   t.like(error, { sequence_number: 42 });
@@ -100,8 +100,8 @@ test('the end of a passed-through stream keeps its id, model, time and numbers',
   });
 });
 
-test('a repeated response.in_progress keeps the last number of a passed-through stream', (t) => {
-  const again = (number: string) => parseJson(responsesClient.encodeProgress?.(passedThrough(number))?.data ?? '');
+test('a repeated response.in_progress keeps the last number of a relayed stream', (t) => {
+  const again = (number: string) => parseJson(responsesClient.encodeProgress?.(relayed(number))?.data ?? '');
   t.like(again('"sequence_number":41,'), {
     type: 'response.in_progress',
     sequence_number: 41,

@@ -18,7 +18,7 @@ interface Encoded {
 const encode = (over: Partial<ModelRequest>, client?: WireFormat): Encoded => {
   const losses = new Losses('test');
   const names = new ToolNames();
-  const body = encodeRequest({ ...plainRequest, ...over }, { losses, names, replyPassesThrough: false, client });
+  const body = encodeRequest({ ...plainRequest, ...over }, { losses, names, replyIsRelayed: false, client });
   const told = losses.list.map(({ path, outcome }) => `${outcome} ${path}`);
   return { body: JSON.parse(JSON.stringify(body)), losses: told, names };
 };

@@ -12,7 +12,7 @@ export interface FaultClient {
   readonly ask: object;
   readonly readStream: (text: string) => Facts;
   readonly readReply: (body: unknown) => Facts;
-  /** Counts regular ends and errors of a stream. Accepts any framing, so it reads passed-through streams too. */
+  /** Counts regular ends and errors of a stream. Accepts any framing, so it reads relayed streams too. */
   readonly tally: (stream: string) => Tally;
 }
 

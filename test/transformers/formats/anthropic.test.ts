@@ -29,7 +29,7 @@ const body = (model: string, thinking: JsonObject, history: readonly JsonObject[
 });
 
 const isRelayed = (asked: JsonObject, place: Place): boolean =>
-  upstreamOf('anthropic', String(asked.model), 'messages', place).acceptsVerbatim?.(
+  upstreamOf('anthropic', String(asked.model), 'messages', place).acceptsRelay?.(
     messagesClient.decodeRequest(asked),
     asked,
   ) ?? true;
@@ -45,7 +45,7 @@ for (const place of places) {
       ['no thinking', { type: 'disabled' }, loop([])],
     ] as const) {
       const asked = body(model, thinking, history);
-      test(`${at}: ${title} passes through`, (t) => t.true(isRelayed(asked, place)));
+      test(`${at}: ${title} is relayed`, (t) => t.true(isRelayed(asked, place)));
       test(`${at}: ${title} is encoded as it came, for a stage`, (t) =>
         t.deepEqual(sent('anthropic', 'messages', asked, place), { body: asked, losses: [] }));
     }

@@ -161,7 +161,7 @@ test('another protocol’s word for a tier becomes its own', (t) => {
   );
 });
 
-test('a chat client’s body passes through', (t) => {
+test('a chat client’s body is relayed', (t) => {
   t.true(passesVerbatim('openai', chat('m', { tools: [{ type: 'web_search' }] })));
 });
 
@@ -230,7 +230,7 @@ test('a shortened id in an answer is restored to the client’s id', (t) => {
   const names = new ToolNames();
   const asked = chatClient.decodeRequest(loopWith('m', `${longId}1`));
   const upstream = upstreamOf('openai', 'm', 'chat', own);
-  upstream.encodeRequest(asked, { names, losses: new Losses('test'), replyPassesThrough: false });
+  upstream.encodeRequest(asked, { names, losses: new Losses('test'), replyIsRelayed: false });
   const id = names.callIds.wire(`${longId}1`, shortCallIds);
   const message = { tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] };
   const events = upstream.decodeReply({ choices: [{ message, finish_reason: 'tool_calls' }] }, replyContext({ names }));

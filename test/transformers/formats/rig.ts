@@ -49,7 +49,7 @@ export const sent = (
   const body = upstreamOf(vendor, request.model, client, place).encodeRequest(request, {
     names: new ToolNames(),
     losses,
-    replyPassesThrough: false,
+    replyIsRelayed: false,
     client,
   });
   // As it goes over the wire: without members that are undefined.
@@ -69,8 +69,7 @@ export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): st
 
 /** Whether this chat client's body may go out as it came. */
 export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
-  upstreamOf(vendor, String(asked.model), 'chat', place).acceptsVerbatim?.(chatClient.decodeRequest(asked), asked) ??
-  true;
+  upstreamOf(vendor, String(asked.model), 'chat', place).acceptsRelay?.(chatClient.decodeRequest(asked), asked) ?? true;
 
 export const headersOf = (
   vendor: string,

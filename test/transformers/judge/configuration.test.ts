@@ -129,7 +129,7 @@ test('large bodies of requests that no judge is for are decoded by their outline
       const config = configOf({ Providers: [provider], Router: { default: 'p,m' }, transformers: [format, entry] });
       const custom = await loadStages(config.transformers, { home: '/', allowed: [] }, shipped);
       const plain = gatewayOf(t, config);
-      return compileGateway(config, { ...plain.registry, custom }, plain).likelyPassesThrough(protocol);
+      return compileGateway(config, { ...plain.registry, custom }, plain).likelyRelays(protocol);
     };
     t.true(await likely({ name: 'judge', ask: ['p,m'] }), protocol.wire);
     t.true(await likely({ name: 'judge', ask: ['p,m'], when: { model: 'x' } }), protocol.wire);

@@ -157,7 +157,7 @@ test.before(async () => {
         { name: 'b', baseUrl: `${upstream.url}/b`, apiKey: 'k', models: ['m'] },
         { name: 'u', baseUrl: upstream.url, apiKey: 'k', models: ['m'], transformer: { use: ['named'] } },
       ],
-      // Most Messages requests pass through, so of a long one only the outline is read.
+      // Most Messages requests are relayed, so of a long one only the outline is read.
       Router: { default: 'b,m', routes: { background: 'p,broken' }, fallback: { background: ['p,m'] } },
       transformers: [
         { path: 'asks.mjs', models: ['asks'], ask: ['p,m'], when: { headers: { 'x-asks': true } } },
@@ -260,7 +260,7 @@ for (const [title, words] of [
   ['short', 'word'],
   ['of a length for which only an outline is read', 'word '.repeat(20_000)],
 ] as const) {
-  test(`a request ${title} passes through unless the condition holds`, async (t) => {
+  test(`a request ${title} is relayed unless the condition holds`, async (t) => {
     const ask = async (system: string) => {
       const answer = await request(`${gateway.baseUrl}/v1/messages`, {
         method: 'POST',

@@ -347,7 +347,7 @@ test('summaries of all that ended: routed or not, failed, broken off, left by th
   );
 });
 
-test('a passed-through answer is captured too, byte for byte', async (t) => {
+test('a relayed answer is captured too, byte for byte', async (t) => {
   const rig = await open(t, () => sseAnswer([...chatStream(['Hi'])]));
   const answer = await post(
     rig,

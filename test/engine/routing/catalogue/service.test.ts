@@ -422,7 +422,7 @@ test('each model that is known to lack something gets requests that do without i
     })),
     transformers: [
       ...names.map((name) => ({ name, provider: name, options: name === 'openai' ? { api: 'responses' } : {} })),
-      // A stage for requests, so that none passes through.
+      // A stage for requests, so that none is relayed.
       { name: 'maxtoken', options: { max_tokens: 100_000 } },
     ],
   });

@@ -163,7 +163,7 @@ const passages: readonly (readonly [entries: readonly unknown[], client: string,
 for (const [entries, client, request, reply] of passages) {
   test(`pass-through: ${client}, ${JSON.stringify(entries)}`, (t) => {
     const { graph } = lineOf(entries, { client });
-    t.deepEqual([graph.requestPassThrough.open, graph.replyPassThrough.open], [request, reply]);
+    t.deepEqual([graph.requestRelay.open, graph.replyRelay.open], [request, reply]);
   });
 }
 
@@ -246,7 +246,7 @@ test('the nodes and edges of a plan that converts through stages', (t) => {
   t.deepEqual([...shape(entries, 'messages')].sort(), expected.sort());
 });
 
-test('the nodes and edges of a plan that passes through', (t) => {
+test('the nodes and edges of a plan that is relayed', (t) => {
   const expected = [
     ...steps('chat'),
     'forward-request chat bytes→bytes but=model,credentials',

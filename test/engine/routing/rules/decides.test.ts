@@ -238,7 +238,7 @@ test('of a long text the model gets the beginning and the end; without a text it
   const { content } = messages.at(-1);
   t.true(content.length < 9_000);
   t.regex(content, /"begin .* end"$/);
-  // Of a conversation that is likely to pass through, only an outline is read.
+  // Of a conversation that is likely to be relayed, only an outline is read.
   const later = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b' },

@@ -6,7 +6,7 @@ import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { chain, runWhole } from '../model/machine.ts';
-import type { ClientProtocol, PassedRecords, StreamEnd, StreamEnds, UpstreamProtocol } from '../model/protocol.ts';
+import type { ClientProtocol, RelayedRecords, StreamEnd, StreamEnds, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { outsideFraming, type RecordCutter, readSseRecords, recordEnds, sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
@@ -62,11 +62,11 @@ export class WholeRecords {
 }
 
 /**
- * Forwards a stream in whole records, unchanged, up to the terminal record, and sums up its usage. An incomplete record is dropped,
+ * Relays a stream in whole records up to the terminal record, and sums up its usage. An incomplete record is dropped,
  * unless only its final empty line is missing: that is added, since clients would drop the record. A finished answer without its
  * terminal record gets one, and one without its finish gets that. An error outside the framing ends it as one inside does.
  */
-export class RecordForwarder {
+export class RecordRelay {
   state: EndState = 'open';
   /** What the records so far report. */
   usage: Usage = {};
@@ -90,7 +90,7 @@ export class RecordForwarder {
   /** The latest words outside the framing. */
   #said: SseRecord | undefined;
   /** The records from the first call on, for an answer that doesn't say how it ends. */
-  readonly #calls: PassedCalls | undefined;
+  readonly #calls: RelayedCalls | undefined;
   /** What is wrong with an answer that its terminal record ends. */
   #broken: Fault | undefined;
   /** What came after a failure: it passes before the terminal record. Without that, the protocol's own follows the failure at once. */
@@ -110,7 +110,7 @@ export class RecordForwarder {
     this.#progress = progress;
     this.#faultIn = faultIn;
     const { callMarks } = client.ends;
-    if (callMarks) this.#calls = new PassedCalls(new HeldAnswer(answerMemory), callMarks);
+    if (callMarks) this.#calls = new RelayedCalls(new HeldAnswer(answerMemory), callMarks);
     this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
@@ -303,7 +303,7 @@ export class RecordForwarder {
 }
 
 /** The records of an answer from its first call on, up to a bound. */
-class PassedCalls {
+class RelayedCalls {
   readonly #memory: HeldAnswer;
   readonly #marks: readonly string[];
   #records: Buffer[] = [];
@@ -358,8 +358,8 @@ class LateRecords {
 const noBytes = Buffer.alloc(0);
 const emptyLine = Buffer.from('\n\n');
 
-/** The records that the end of a passed-through stream depends on, as text; `undefined` if none passed. */
-export const passedRecords = ({ passed }: ReplyProgress): PassedRecords | undefined =>
-  passed && { first: textOf(passed.first), last: textOf(passed.last), numbered: textOf(passed.numbered) };
+/** The records that the end of a relayed stream depends on, as text; `undefined` if there are none. */
+export const relayedRecords = ({ relayed }: ReplyProgress): RelayedRecords | undefined =>
+  relayed && { first: textOf(relayed.first), last: textOf(relayed.last), numbered: textOf(relayed.numbered) };
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();

@@ -14,7 +14,6 @@ import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { RecordForwarder } from './pass-records.ts';
 import {
   AnswerEnd,
   addUsage,
@@ -25,14 +24,15 @@ import {
   replyIn,
   unframedEvents,
 } from './read-events.ts';
+import { RecordRelay } from './relay-records.ts';
 import { collectedBytes, type Handlers, type StageControl, type StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
 const relayStep = 'relay-reply';
 
-/** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */
-export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
+/** Relays the upstream's bytes, and reads faults, usage and reasoning from them. */
+export const relayReply = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
   const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
   return (answered, control) => {
     const { cutter } = answered.answer;
@@ -41,7 +41,7 @@ export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered,
 };
 
 /**
- * Forwards a stream unchanged, in whole records up to the terminal one, and reads it: an error at its start is thrown,
+ * Relays a stream in whole records up to the terminal one, and reads it: an error at its start is thrown,
  * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
  * `upstream-cut` if the stream closes before its answer is complete.
  */
@@ -50,7 +50,7 @@ const inspectStream =
   (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<Uint8Array, ReplyPart> => {
     const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
-    const records = new RecordForwarder(answered, cutter, (record) => faultIn(answered, record));
+    const records = new RecordRelay(answered, cutter, (record) => faultIn(answered, record));
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     // Set by an earlier attempt.
@@ -102,8 +102,8 @@ const faultIn = ({ plan, context, call }: Answered, record: SseRecord): Fault =>
 
 /** Keeps the chunks that the end of a stream with numbered records depends on. */
 const remember = (progress: ReplyProgress, chunk: Buffer, numberMarker: string): void => {
-  const { first = chunk, last = chunk, numbered = noBytes } = progress.passed ?? {};
-  progress.passed = {
+  const { first = chunk, last = chunk, numbered = noBytes } = progress.relayed ?? {};
+  progress.relayed = {
     first,
     last: chunk.includes(dataField) ? chunk : last,
     numbered: chunk.includes(numberMarker) ? chunk : numbered,
@@ -113,7 +113,7 @@ const remember = (progress: ReplyProgress, chunk: Buffer, numberMarker: string):
 const noBytes = Buffer.alloc(0);
 const dataField = Buffer.from('data:');
 
-/** Forwards a whole reply unchanged, as status 200: that is how any success is read. Throws the fault that it holds despite its success status. */
+/** Relays a whole reply as status 200: that is how any success is read. Throws the fault that it holds despite its success status. */
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { RecordCutter } from '../../../engine/model/wire/sse.ts';
-import { WholeRecords } from '../../../engine/operators/pass-records.ts';
+import { WholeRecords } from '../../../engine/operators/relay-records.ts';
 
 const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', '\r\r', '\r', 'żółw'), {
   maxLength: 60,

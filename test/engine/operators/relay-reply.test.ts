@@ -8,8 +8,8 @@ import type { Usage } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { Observers } from '../../../engine/observe/observer.ts';
-import { MarkedReader } from '../../../engine/operators/inspect-passthrough.ts';
 import { readUsage } from '../../../engine/operators/read-events.ts';
+import { MarkedReader } from '../../../engine/operators/relay-reply.ts';
 import { createPipeline } from '../../../engine/pipeline.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { messagesClient, messagesUpstream } from '../../../protocols/messages/index.ts';
@@ -79,8 +79,8 @@ const pass = async (
         counted: (tokens) => {
           usage = tokens;
         },
-        answered: (passThrough) => {
-          passed = passThrough;
+        answered: (relays) => {
+          passed = relays;
         },
       },
     ]),
