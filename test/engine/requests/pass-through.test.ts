@@ -111,14 +111,14 @@ const ends: readonly (readonly [path: string, format: string, begun: string, hal
     'anthropic',
     'event: message_start\ndata: {"type":"message_start","message":{}}\n\n',
     'event: ping\nda',
-    /^\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}.*\}\n\n$/,
+    /^event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}.*\}\n\n$/,
   ],
   [
     '/v1/chat/completions',
     'openai',
     'data: {"id":"c","choices":[]}\n\n',
     'data: {"id":',
-    /^\n\ndata: \{"error":\{"message":"[^"]+".*\}\}\n\n$/,
+    /^data: \{"error":\{"message":"[^"]+".*\}\}\n\n$/,
   ],
 ];
 
