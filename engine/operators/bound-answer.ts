@@ -4,7 +4,6 @@ import type { Answered, Ready } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
-import { inStep } from '../runtime/loop-watch.ts';
 import type { MemoryClaim } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import { relaysOf } from './decode.ts';
@@ -285,24 +284,3 @@ class Turns {
 }
 
 const turns = new Turns();
-
-/** Emits what long work returns. `next` does a slice of it; other requests run between two slices. The time counts for a step. */
-export const inSlices = <T>(step: string, next: () => IteratorResult<undefined, T>): Observable<T> =>
-  new Observable((subscriber) => {
-    let due: NodeJS.Immediate;
-    const run = (): void => {
-      let slice: IteratorResult<undefined, T>;
-      try {
-        slice = inStep(step, next);
-      } catch (error) {
-        subscriber.error(error);
-        return;
-      }
-      if (slice.done) {
-        subscriber.next(slice.value);
-        subscriber.complete();
-      } else due = setImmediate(run);
-    };
-    due = setImmediate(run);
-    return () => clearImmediate(due);
-  });

@@ -28,9 +28,8 @@ import { chain, runWhole } from '../model/machine.ts';
 import type { PlainReader, PlainReply, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/wire/sse.ts';
-import { nameStep } from '../runtime/loop-watch.ts';
-import { errorEvent, inSlices, largeBytes, toErrorEvent } from './bound-answer.ts';
-import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
+import { errorEvent, largeBytes, toErrorEvent } from './bound-answer.ts';
+import { type Handlers, inSlices, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
 
 /**
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
@@ -38,7 +37,6 @@ import { type Handlers, joinBytes, nonEmpty, type StageControl, type StreamStage
  */
 export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answered, control) => {
   const { observer } = answered;
-  const name = answered.answer.streamed ? 'decode-stream' : 'decode-reply';
   const reading = answered.answer.streamed
     ? readStream(answered, new AnswerEnd(answered, control))
     : readWhole(answered);
@@ -53,15 +51,12 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
     isCounted = true;
   };
   return {
+    step: answered.answer.streamed ? 'decode-stream' : 'decode-reply',
     next(chunk) {
-      nameStep(name);
       observer.chunk();
       return read(reading.next(chunk));
     },
-    end() {
-      nameStep(name);
-      return read(reading.end?.());
-    },
+    end: () => read(reading.end?.()),
     ending() {
       const ending = reading.ending?.();
       // Before the answer's end goes out, which may say what it cost.

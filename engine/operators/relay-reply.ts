@@ -11,7 +11,6 @@ import { cutOff } from '../model/reply.ts';
 import { bufferOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
-import { nameStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import {
@@ -68,15 +67,14 @@ const inspectStream =
       isCounted = true;
     };
     return {
+      step: relayStep,
       next(chunk) {
-        nameStep(relayStep);
         observer.chunk();
         const part = pass(records.take(bufferOf(chunk)));
         ending.reached(records.state);
         return part;
       },
       end() {
-        nameStep(relayStep);
         const part = pass(records.close());
         reasoning?.complete();
         // Before the answer's end goes out, which may say what it cost.
@@ -119,7 +117,6 @@ const inspectWhole =
   (answered) => {
     const { observer, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
-      nameStep(relayStep);
       const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
       observer.counted(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
@@ -127,6 +124,7 @@ const inspectWhole =
     });
     return {
       ...collected,
+      step: relayStep,
       next(chunk) {
         observer.chunk();
         return collected.next(chunk);

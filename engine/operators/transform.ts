@@ -24,7 +24,7 @@ import type { Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { type Layer, requestStagesOf } from '../routing/plan/build-graph.ts';
-import { enterStep, inStep, stageStep } from '../runtime/loop-watch.ts';
+import { inStep, stageStep } from '../runtime/loop-watch.ts';
 import { HeldAnswer } from './bound-answer.ts';
 import { replyIn } from './read-events.ts';
 import { StreamDecoder, withOwnLosses } from './relay-reply.ts';
@@ -214,25 +214,22 @@ const runStage =
     failed: (answered: Answered) => (error: unknown) => Fault,
   ): StreamStage<Answered, Batch, Batch> =>
   (answered) => {
-    const step = stageStep(name);
     let running: Running<ModelEvent, ModelEvent> | undefined;
     let broken = false;
     const guarded = (work: (running: Running<ModelEvent, ModelEvent>, out: ModelEvent[]) => void) => {
       const out: ModelEvent[] = [];
       if (broken) return undefined;
-      const before = enterStep(step);
       try {
         running ??= start(answered);
         work(running, out);
       } catch (error) {
         broken = true;
         out.push({ type: 'error', fault: failed(answered)(error) });
-      } finally {
-        enterStep(before);
       }
       return nonEmpty(out);
     };
     return {
+      step: stageStep(name),
       next: (batch) =>
         guarded((running, out) => {
           for (const event of batch) running.step(event, out);

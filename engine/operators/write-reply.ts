@@ -25,13 +25,12 @@ import { sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nanoPerUsd } from '../routing/catalogue/catalogue.ts';
-import { nextStep } from '../runtime/loop-watch.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
-import { HeldAnswer, inSlices, largeBytes } from './bound-answer.ts';
+import { HeldAnswer, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { relayedRecords } from './relay-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
-import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
+import { type Handlers, inSlices, type StageList, type StreamStage } from './rx/stages.ts';
 import { upstreamIdHeader } from './upstream-id.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
@@ -42,14 +41,13 @@ const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, Re
   const writing = plan.graph.encodeStream.work.start(context);
   progress.writing = writing;
   return {
+    step: 'encode-stream',
     next(batch) {
-      nextStep('encode-stream');
       const records: SseRecord[] = [];
       for (const event of batch) writing.step(event, records);
       return records.length > 0 ? { type: 'data', records } : undefined;
     },
     end() {
-      nextStep('encode-stream');
       const records: SseRecord[] = [];
       writing.end(records);
       return records.length > 0 ? { type: 'data', records } : undefined;
@@ -68,6 +66,7 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
     body,
   });
   return {
+    step: 'encode-reply',
     next(batch) {
       for (const event of batch) {
         events.push(event);
@@ -76,7 +75,6 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
       return undefined;
     },
     end() {
-      nextStep('encode-reply');
       const folded = foldReply(events);
       if (isFault(folded)) throw new FaultError(folded);
       const encode = (): JsonObject => answered.plan.graph.encodeReply.work(folded, answered.context);

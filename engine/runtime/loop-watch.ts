@@ -62,16 +62,6 @@ export const enterStep = (step: string): string => {
 /** Whether a step has been entered. */
 export const isInStep = (): boolean => current !== idle;
 
-/** Gives the current step, if any, which has only begun, a more exact name. */
-export const nameStep = (step: string): void => {
-  if (current !== idle) current = step;
-};
-
-/** Ends the current step, if any, where another one follows. */
-export const nextStep = (step: string): void => {
-  if (current !== idle) enterStep(step);
-};
-
 /** The step of a stage. */
 export const stageStep = (name: string): string => `stage ${name}`;
 

@@ -5,6 +5,8 @@ import { enterStep, inStep, isInStep } from '../../runtime/loop-watch.ts';
 
 /** Handles the values of a stream, one after the other. A handler emits what it returns, unless that is `undefined`. */
 export interface Handlers<I, O> {
+  /** What a stall of the event loop during this stage is reported as; absent: as in the stage before. */
+  readonly step?: string;
   /** Emitted before everything else. */
   readonly first?: O | undefined;
   readonly next: (input: I) => O | undefined;
@@ -118,7 +120,7 @@ const runOf =
       new StagesSubscriber(subscriber, run, context).begin(source);
     });
 
-/** The step of what stages do that have no name of their own. */
+/** The step of stages that have no name, and whose caller has none. */
 const answerStep = 'answer';
 
 /** A subscriber class, as RxJS's own operators have: one object instead of an observer with four closures. */
@@ -126,6 +128,8 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   /** RxJS drops its own reference on unsubscription. */
   readonly #to: Subscriber<unknown>;
   readonly #handlers: readonly Handlers<unknown, unknown>[];
+  /** The first step that a stage names, which those before it belong to. */
+  #step = answerStep;
   /** A stage is at work, so completion waits until its value has passed. */
   #busy = false;
   /** The last stage that has asked for completion; -1: none. */
@@ -134,7 +138,11 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   constructor(to: Subscriber<unknown>, run: readonly StreamStage<C, unknown, unknown>[], context: C) {
     super(to);
     this.#to = to;
-    this.#handlers = run.map((stage, at) => stage(context, new Control(this, at)));
+    this.#handlers = run.map((stage, at) => {
+      const handlers = stage(context, new Control(this, at));
+      if (this.#step === answerStep) this.#step = handlers.step ?? answerStep;
+      return handlers;
+    });
   }
 
   begin(source: Observable<unknown>): void {
@@ -147,11 +155,11 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
 
   /** Passes a value to the stages from an index on. */
   emit(from: number, value: unknown): void {
-    if (isInStep()) {
+    if (this.#step === answerStep && isInStep()) {
       this.#emit(from, value);
       return;
     }
-    const before = enterStep(answerStep);
+    const before = enterStep(this.#step);
     try {
       this.#emit(from, value);
     } finally {
@@ -179,7 +187,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   }
 
   protected override _complete(): void {
-    const before = enterStep(answerStep);
+    const before = enterStep(this.#step);
     try {
       this.#end(0);
     } finally {
@@ -189,7 +197,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
 
   protected override _error(error: unknown): void {
     this.#busy = true;
-    const before = enterStep(answerStep);
+    const before = enterStep(this.#step);
     try {
       this.#fail(0, error);
     } finally {
@@ -210,7 +218,11 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
     let at = from;
     // RxJS would report an error thrown here as unhandled.
     try {
-      for (; at < handlers.length && current !== undefined; at += 1) current = handlers[at]?.next(current);
+      for (; at < handlers.length && current !== undefined; at += 1) {
+        const handler = handlers[at];
+        if (handler?.step !== undefined && handler.step !== this.#step) enterStep(handler.step);
+        current = handler?.next(current);
+      }
     } catch (error) {
       this.#fail(at + 1, error);
       return;
@@ -225,6 +237,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
       if (this.closed) return;
       if (at < this.#completing) continue;
       const handlers = this.#handlers[at];
+      if (handlers?.step !== undefined) enterStep(handlers.step);
       let output: unknown;
       let more: Observable<unknown> | undefined;
       try {
@@ -248,9 +261,9 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   #await(values: Observable<unknown>, from: number): void {
     this.add(
       values.subscribe({
-        next: (value) => inStep(answerStep, () => this.#pass(from, value)),
+        next: (value) => inStep(this.#step, () => this.#pass(from, value)),
         error: (error) => this.#fail(from, error),
-        complete: () => inStep(answerStep, () => this.#end(from)),
+        complete: () => inStep(this.#step, () => this.#end(from)),
       }),
     );
   }
@@ -294,6 +307,30 @@ class Control implements StageControl<unknown> {
     this.#subscriber.emit(this.#at + 1, value);
   }
 }
+
+/**
+ * Emits what long work returns. `next` does a slice of it; other requests run between two slices. A stall during a slice is reported as
+ * `step`.
+ */
+export const inSlices = <T>(step: string, next: () => IteratorResult<undefined, T>): Observable<T> =>
+  new Observable((subscriber) => {
+    let due: NodeJS.Immediate;
+    const run = (): void => {
+      let slice: IteratorResult<undefined, T>;
+      try {
+        slice = inStep(step, next);
+      } catch (error) {
+        subscriber.error(error);
+        return;
+      }
+      if (slice.done) {
+        subscriber.next(slice.value);
+        subscriber.complete();
+      } else due = setImmediate(run);
+    };
+    due = setImmediate(run);
+    return () => clearImmediate(due);
+  });
 
 /** Runs a machine over batches. Each input batch yields at most one output batch. */
 export const runMachine = <I, O>(

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { lastValueFrom } from 'rxjs';
-import { inSlices } from '../../../engine/operators/bound-answer.ts';
+import { inSlices } from '../../../engine/operators/rx/stages.ts';
 
 test('other work of the event loop runs between two slices', async (t) => {
   const order: string[] = [];

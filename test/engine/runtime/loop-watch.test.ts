@@ -1,15 +1,7 @@
 import test from 'ava';
-import { type Observable, of, throwError } from 'rxjs';
-import { operate } from '../../../engine/operators/rx/stages.ts';
-import {
-  enterStep,
-  inStep,
-  isInStep,
-  type LoopHold,
-  nameStep,
-  nextStep,
-  watchLoop,
-} from '../../../engine/runtime/loop-watch.ts';
+import { type Observable, of, Subject, throwError } from 'rxjs';
+import { operate, type StageControl, type StreamStage, stages } from '../../../engine/operators/rx/stages.ts';
+import { inStep, isInStep, type LoopHold, watchLoop } from '../../../engine/runtime/loop-watch.ts';
 import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 
@@ -36,18 +28,101 @@ test.serial(
       }),
     );
     t.deepEqual(steps(), ['failing']);
-    const before = enterStep('answer');
-    nameStep('read');
-    block();
-    nextStep('write');
-    enterStep(before);
-    nextStep('nothing is under way');
-    t.deepEqual(steps(), ['read']);
     await new Promise((resolve) => setTimeout(resolve, 400));
     inStep('after a pause', () => undefined);
     t.false(steps().includes('after a pause'));
   },
 );
+
+const where = ['before', 'read', 'after it', 'write', 'last', 'subscriber'] as const;
+type Where = (typeof where)[number];
+const belongsTo: Readonly<Record<Where, string>> = {
+  before: 'read',
+  read: 'read',
+  'after it': 'read',
+  write: 'write',
+  last: 'write',
+  subscriber: 'write',
+};
+for (const outer of [undefined, 'outer']) {
+  test.serial(
+    `a stage's stall is reported by its name, or else by that of the stage before${outer ? ', inside another step, too' : ''}`,
+    (t) => {
+      const holds: LoopHold[] = [];
+      t.teardown(watchLoop((hold) => holds.push(hold)));
+      let blocks: Where | undefined;
+      const blockIf = (at: Where): void => {
+        if (blocks === at) block();
+      };
+      const stage =
+        (at: Where, step?: string): StreamStage<undefined, number, number> =>
+        () => ({
+          ...(step !== undefined && { step }),
+          next(value) {
+            blockIf(at);
+            return value;
+          },
+          end() {
+            blockIf(at);
+            return undefined;
+          },
+        });
+      const run = stages<undefined, number>({
+        group: [stage('before'), stage('read', 'read'), stage('after it'), stage('write', 'write'), stage('last')],
+      })(undefined);
+      const reported = (work: () => void): readonly string[] => {
+        if (outer === undefined) work();
+        else inStep(outer, work);
+        return holds.splice(0).map(({ step }) => step);
+      };
+      for (const at of where) {
+        const source = new Subject<number>();
+        source
+          .pipe(
+            run,
+            operate(() => ({ next: (value: number) => value })),
+          )
+          .subscribe(() => blockIf('subscriber'));
+        blocks = undefined;
+        source.next(1);
+        blocks = at;
+        t.deepEqual(
+          reported(() => source.next(2)),
+          [belongsTo[at]],
+          `${at}: a value`,
+        );
+        if (at !== 'subscriber')
+          t.deepEqual(
+            reported(() => source.complete()),
+            [belongsTo[at]],
+            `${at}: the end`,
+          );
+        t.false(isInStep());
+      }
+      let control: StageControl<number> | undefined;
+      blocks = undefined;
+      new Subject<number>()
+        .pipe(
+          stages<undefined, number>({
+            group: [
+              (_, own) => {
+                control = own;
+                return { step: 'read', next: (value) => value };
+              },
+              stage('last'),
+            ],
+          })(undefined),
+        )
+        .subscribe();
+      blocks = 'last';
+      t.deepEqual(
+        reported(() => control?.emit(3)),
+        ['read'],
+        'emitted by a timer',
+      );
+    },
+  );
+}
 
 test.serial('what no step held is reported as other', async (t) => {
   const holds: LoopHold[] = [];
