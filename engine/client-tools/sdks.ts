@@ -1,15 +1,15 @@
 import { shellQuoted } from './shell.ts';
-import { type Access, type ClientTool, clientKeyVariable, keyReference, type Shell } from './tool.ts';
+import { type Access, type ClientTool, clientKeyVariable, keyReference, readsKey, type Shell } from './tool.ts';
 
 /** How code reads the key: Python's first line and an expression, and JavaScript's expression. */
-const keyIn = ({ apiKey }: Access) =>
-  apiKey === keyReference
+const keyIn = (access: Access) =>
+  readsKey(access)
     ? {
         head: 'import os\n',
         python: `os.environ["${clientKeyVariable}"]`,
         javaScript: `process.env.${clientKeyVariable}`,
       }
-    : { head: '', python: JSON.stringify(apiKey), javaScript: JSON.stringify(apiKey) };
+    : { head: '', python: JSON.stringify(access.apiKey), javaScript: JSON.stringify(access.apiKey) };
 
 /** Programs built on OpenAI's SDKs, which append paths below `/v1`. Source: the SDKs' documentation. */
 export const openai: ClientTool = {
@@ -153,13 +153,13 @@ export const curl: ClientTool = {
   title: 'curl',
   protocol: 'messages',
   commands: [],
-  examples: ({ baseUrl, apiKey, model }, shell) =>
-    calls(model).map(([label, path, body]) => ({
+  examples: (access, shell) =>
+    calls(access.model).map(([label, path, body]) => ({
       label,
       text: [
-        `${programs[shell]} -N ${baseUrl}${path}`,
+        `${programs[shell]} -N ${access.baseUrl}${path}`,
         "  -H 'content-type: application/json'",
-        ...(apiKey === keyReference ? [`  -H "authorization: Bearer ${keys[shell]}"`] : []),
+        ...(readsKey(access) ? [`  -H "authorization: Bearer ${keys[shell]}"`] : []),
         `  -d ${shellQuoted[shell](JSON.stringify(body))}`,
       ].join(` ${shell === 'powershell' ? '`' : '\\'}\n`),
     })),

@@ -40,8 +40,11 @@ export const clientKeyVariable = 'JUNCTOR_API_KEY';
 /** Stands for the key, which is read from `clientKeyVariable`. */
 export const keyReference = `$${clientKeyVariable}`;
 
+/** Whether the key is read from `clientKeyVariable`. */
+export const readsKey = ({ apiKey: key }: Access): boolean => key === keyReference;
+
 /** The key, or the form in which a file refers to `clientKeyVariable`. */
-export const keyAs = ({ apiKey }: Access, reference: string): string => (apiKey === keyReference ? reference : apiKey);
+export const keyAs = (access: Access, reference: string): string => (readsKey(access) ? reference : access.apiKey);
 
 /** Environment variables by name; an empty one is unset. */
 export type Variables = Readonly<Record<string, string>>;

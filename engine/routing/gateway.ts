@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { defer, mergeMap } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
@@ -37,7 +38,7 @@ import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
 export interface Gateway extends Services {
-  /** With the key that clients must send, and the demo provider's URL in this process. */
+  /** With the key that clients must send. */
   readonly config: Config;
   readonly registry: TransformerRegistry;
   /** What each client with a key of its own may use, by name. */
@@ -213,8 +214,8 @@ export interface GatewayOptions {
   readonly transformerFolders: readonly string[];
   readonly registry: Omit<TransformerRegistry, 'custom'>;
   readonly services: Omit<Services, 'upstreams'>;
-  /** The demo upstream's URL in this process. Starts it on the first call. */
-  readonly demoBaseUrl: () => Promise<URL>;
+  /** Loads what answers calls to the embedded provider. */
+  readonly demo: () => Promise<Upstreams['call']>;
 }
 
 /**
@@ -223,7 +224,7 @@ export interface GatewayOptions {
  * connections of their own.
  */
 export const buildGateway = async (
-  { env, home, host, transformerFolders, registry, services, demoBaseUrl }: GatewayOptions,
+  { env, home, host, transformerFolders, registry, services, demo }: GatewayOptions,
   config: Config,
   before?: Gateway,
   replaces = false,
@@ -233,28 +234,28 @@ export const buildGateway = async (
   const router = await loadRouter(config.router.module, places);
   const upstreams =
     before &&
+    hasDemo(before.config) === hasDemo(config) &&
     isDeepStrictEqual(connectionLimits(before.config), connectionLimits(config)) &&
     (replaces || isDeepStrictEqual(timeoutsOf(before.config), timeoutsOf(config)))
       ? before.upstreams
-      : createUpstreams({ ...boundsOf(config), environment: env });
+      : withDemo(createUpstreams({ ...boundsOf(config), environment: env }), config, demo);
   const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
   // Budgets in USD need all prices from the first request on.
   if (hasUsdBudget(config)) await services.catalogue.loadPrices();
-  const used = await withDemo({ ...config, apiKey }, demoBaseUrl);
-  return compileGateway(used, { ...registry, custom, router }, { ...services, upstreams });
+  return compileGateway({ ...config, apiKey }, { ...registry, custom, router }, { ...services, upstreams });
 };
 
-/** Replaces the demo provider's base URL by its URL in this process. */
-const withDemo = async (config: Config, demoBaseUrl: () => Promise<URL>): Promise<Config> => {
-  if (!config.providers.some(({ baseUrl }) => isDemo(baseUrl))) return config;
-  const address = await demoBaseUrl();
-  return {
-    ...config,
-    providers: config.providers.map((provider) =>
-      isDemo(provider.baseUrl) ? { ...provider, baseUrl: address } : provider,
-    ),
-  };
-};
+/** Calls to the embedded provider are answered in this process. */
+const withDemo = (upstreams: Upstreams, config: Config, demo: GatewayOptions['demo']): Upstreams =>
+  hasDemo(config)
+    ? {
+        ...upstreams,
+        call: (call) =>
+          isDemo(call.url) ? defer(demo).pipe(mergeMap((answer) => answer(call))) : upstreams.call(call),
+      }
+    : upstreams;
+
+const hasDemo = ({ providers }: Config): boolean => providers.some(({ baseUrl }) => isDemo(baseUrl));
 
 /** The timeouts and limits of connections to providers. */
 export const boundsOf = (config: Config) => ({ ...timeoutsOf(config), ...connectionLimits(config) });

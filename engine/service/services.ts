@@ -25,7 +25,6 @@ import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import { createCommandKeys } from '../upstream/keys/command-keys.ts';
-import type { Demo } from './demo/demo-server.ts';
 import type { Fleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -132,7 +131,6 @@ export const openServices = async (
   const losses = createLossCounter();
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
-  let demo: Promise<Demo> | undefined;
   return {
     logs,
     secrets,
@@ -167,14 +165,10 @@ export const openServices = async (
         spending: new SessionSpending(),
         hop: hopName(secret),
       },
-      async demoBaseUrl() {
-        // Loaded only if it is configured.
-        demo ??= import('./demo/demo-server.ts').then(({ startDemo }) => startDemo());
-        return new URL((await demo).baseUrl);
-      },
+      // Loaded only if it is configured.
+      demo: async () => (await import('./demo/demo.ts')).callDemo,
     },
     async close() {
-      void demo?.then((started) => started.close());
       counting.close();
       commandKeys.close();
       await hub?.stop();

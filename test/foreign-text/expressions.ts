@@ -515,12 +515,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/routing/scenarios.ts': [foreign(/haiku/i)],
   'engine/routing/tokens/estimate.ts': [foreign(/\s/), foreign(/\d/), foreign(/[a-z]/i)],
   'engine/routing/tokens/media.ts': [foreign(/\/Type\s{0,4}\/Page(?!s)/g)],
-  'engine/service/demo/answer.ts': [
-    foreign(/^data:([^;,]*)(?:;[^,]*)?,(.*)$/s, many('data::')),
-    foreign(/[\ud800-\udbff]$/),
-  ],
-  'engine/service/demo/demo-server.ts': [foreign(/^(\/v1)?\/chat\/completions$/)],
-  'engine/service/demo/encode-answer.ts': [foreign(/^chatcmpl-/), foreign(/\s*\S+|\s+$/g, many(' a'), '😀')],
+  'engine/service/demo/answer.ts': [foreign(/[\ud800-\udbff]$/), foreign(/\s*\S+|\s+$/g, many(' a'), '😀')],
   'engine/service/demo/tools.ts': [
     foreign(/^(exit|final|finish|done)/i),
     foreign(/\b(call|use|run|invoke|try)\b/i),

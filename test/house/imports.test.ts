@@ -498,7 +498,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   [
     'engine/service/demo/',
-    ['engine/service/demo/', ...below('config/', 'model/'), 'typebox', 'typebox/value', 'node:'],
+    ['engine/service/demo/', ...below('model/', 'upstream/'), 'protocols/', 'rxjs', 'typebox/value', 'node:'],
   ],
   [
     'engine/service/workers/',

@@ -140,7 +140,6 @@ const listensOnly = new Map([
   ['engine/http/host-name.ts', ['isIPv4', 'isIPv6']],
   ['engine/hub/redis-link.ts', ['isIP']],
   ['engine/config/sections/service-settings.ts', ['isIPv4', 'isIPv6']],
-  ['engine/service/demo/demo-server.ts', ['createServer']],
   ['engine/http/uws/uws-server.ts', ['STATUS_CODES']],
   // Both belong to connections that clients have opened.
   ['engine/http/node/node-socket.ts', ['IncomingMessage', 'ServerResponse']],

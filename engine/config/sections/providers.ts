@@ -266,10 +266,11 @@ export const keyVariable = ({ Providers }: JsonObject, provider: string): string
 };
 
 /**
- * The embedded provider. Its base URL in a configuration is a placeholder, since the port differs per process; the name never
- * resolves (RFC 2606, section 2).
+ * The embedded provider. Calls to its base URL are answered in the process; the name never resolves (RFC 2606, section 2).
  */
 export const demoProvider = { name: 'demo', model: 'echo', baseUrl: 'http://demo.invalid/v1' } as const;
 
-/** Whether a base URL is the embedded provider's. */
-export const isDemo = ({ hostname }: URL): boolean => hostname === new URL(demoProvider.baseUrl).hostname;
+const demoHost = new URL(demoProvider.baseUrl).hostname;
+
+/** Whether a URL is the embedded provider's. */
+export const isDemo = ({ hostname }: URL): boolean => hostname === demoHost;

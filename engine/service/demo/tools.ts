@@ -1,17 +1,25 @@
 import { Pointer } from 'typebox/value';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
-import { type DemoRequest, type DemoTool, textOf, toolsOf } from './request.ts';
+import type { FunctionTool, ModelRequest, Part, ToolChoice } from '../../model/request.ts';
+
+/** A request's tools that its client runs. */
+export const functionsOf = ({ tools }: ModelRequest): readonly FunctionTool[] =>
+  tools.filter((tool) => tool.type === 'function');
+
+/** The text parts, joined by line feeds. */
+export const textOf = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 
 /**
- * Chooses the tools to call: those required by `tool_choice`, or named by the user ("call get_weather", "use the tool", "call
+ * Chooses the tools to call: those required by the request, or named by the user ("call get_weather", "use the tool", "call
  * all tools"). Empty: answer with text.
  */
-export const chooseTools = (request: DemoRequest): readonly DemoTool[] => {
-  const { messages, tool_choice: choice = 'auto', parallel_tool_calls: parallel } = request;
+export const chooseTools = (request: ModelRequest): readonly FunctionTool[] => {
+  const { turns, toolChoice: choice, parallelToolCalls: parallel } = request;
   const tools = allowedTools(request);
-  const last = messages.at(-1);
-  if (choice === 'none' || tools.length === 0 || !last) return [];
-  const asked = last.role === 'user' ? askedTools(textOf(last), tools) : [];
+  const last = turns.at(-1);
+  if (choice?.type === 'none' || tools.length === 0 || !last) return [];
+  const asked = last.role === 'user' ? askedTools(textOf(last.parts), tools) : [];
   // By default prefer a tool that ends the conversation, so that an agent doesn't loop.
   const chosen =
     asked.length > 0 || !mustCall(choice) ? asked : [...tools.filter(endsConversation), ...tools].slice(0, 1);
@@ -19,27 +27,21 @@ export const chooseTools = (request: DemoRequest): readonly DemoTool[] => {
 };
 
 /** Whether a tool ends the conversation, with the answer as its argument. */
-export const endsConversation = ({ function: { name } }: DemoTool): boolean => /^(exit|final|finish|done)/i.test(name);
+export const endsConversation = ({ name }: FunctionTool): boolean => /^(exit|final|finish|done)/i.test(name);
 
-type Choice = NonNullable<DemoRequest['tool_choice']>;
-
-const allowedTools = (request: DemoRequest): readonly DemoTool[] => {
-  const tools = toolsOf(request);
-  const { tool_choice: choice } = request;
-  if (choice === undefined || typeof choice === 'string') return tools;
-  const names =
-    choice.type === 'function' ? [choice.function.name] : choice.allowed_tools.tools.map((tool) => tool.function.name);
-  return tools.filter((tool) => names.includes(tool.function.name));
+const allowedTools = (request: ModelRequest): readonly FunctionTool[] => {
+  const { toolChoice: choice } = request;
+  const tools = functionsOf(request);
+  if (choice?.type === 'tool') return tools.filter(({ name }) => name === choice.name);
+  return choice?.type === 'allowed' ? tools.filter(({ name }) => choice.names.includes(name)) : tools;
 };
 
-const mustCall = (choice: Choice): boolean => {
-  if (typeof choice === 'string') return choice === 'required';
-  return choice.type === 'function' || choice.allowed_tools.mode === 'required';
-};
+const mustCall = (choice: ToolChoice | undefined): boolean =>
+  choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.required);
 
-const askedTools = (text: string, tools: readonly DemoTool[]): readonly DemoTool[] => {
+const askedTools = (text: string, tools: readonly FunctionTool[]): readonly FunctionTool[] => {
   if (!/\b(call|use|run|invoke|try)\b/i.test(text)) return [];
-  const named = tools.filter(({ function: { name } }) => containsWord(text, name));
+  const named = tools.filter(({ name }) => containsWord(text, name));
   if (named.length > 0) return named;
   if (!/\b(tool|function)s?\b/i.test(text)) return [];
   return /\b(all|both|each|every)\b/i.test(text) ? tools : tools.slice(0, 1);

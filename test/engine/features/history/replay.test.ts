@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import { playRecording } from '../../../../engine/features/history/replay.ts';
 import { Backpressure } from '../../../../engine/runtime/backpressure.ts';
+import { playRecording } from '../../../../engine/upstream/play-recording.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
 import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';

@@ -1,6 +1,7 @@
 import test from 'ava';
+import { foldReply, isFault } from '../../../../engine/model/reply.ts';
 import { answerDemo } from '../../../../engine/service/demo/answer.ts';
-import { readDemoRequest } from '../../../../engine/service/demo/request.ts';
+import { chatClient } from '../../../../protocols/chat/index.ts';
 
 const tool = (name: string, parameters: unknown = { type: 'object', properties: {} }) => ({
   type: 'function',
@@ -18,7 +19,16 @@ const exit = tool('ExitTool', {
 });
 const user = (content: unknown) => ({ role: 'user', content });
 const ask = (text: string, more: object = {}) => answer({ messages: [user(text)], ...more });
-const answer = (request: object) => answerDemo(readDemoRequest({ model: 'echo', ...request }));
+const answer = (request: object) => {
+  const decoded = chatClient.decodeRequest({ model: 'echo', ...request }, { chatStrict: false });
+  const reply = foldReply(answerDemo(decoded, '1'));
+  if (isFault(reply)) throw new Error(reply.message);
+  const { blocks, finish, usage } = reply;
+  const joined = (type: 'text' | 'thinking'): string =>
+    blocks.map((block) => (block.type === type ? block.text : '')).join('');
+  const calls = blocks.filter((block) => block.type === 'tool-call');
+  return { text: joined('text'), reasoning: joined('thinking'), calls, finish, usage };
+};
 
 test('it talks about what it was sent', (t) => {
   const { text, finish, calls, reasoning } = answer({
@@ -28,7 +38,7 @@ test('it talks about what it was sent', (t) => {
   t.regex(text, /"echo"/);
   t.regex(text, /2 messages and 2 tools \(get_weather, list_files\)/);
   t.regex(text, /You said: Hi there!$/);
-  t.is(finish, 'stop');
+  t.is(finish, 'end');
   t.deepEqual(calls, []);
   t.is(reasoning, '');
 });
@@ -70,7 +80,7 @@ for (const [text, more, expected] of choices) {
       calls.map(({ name }) => name),
       expected,
     );
-    t.is(finish, expected.length > 0 ? 'tool_calls' : 'stop');
+    t.is(finish, expected.length > 0 ? 'tool-call' : 'end');
     t.is(said === '', expected.length > 0);
   });
 }
@@ -78,7 +88,7 @@ for (const [text, more, expected] of choices) {
 test('arguments fit the schema', (t) => {
   const { calls } = ask('call all tools', { tools });
   t.deepEqual(
-    calls.map((call) => JSON.parse(call.arguments)),
+    calls.map((call) => JSON.parse(call.json)),
     [{ city: 'example city' }, {}],
   );
 });
@@ -109,7 +119,7 @@ test('after tool results the demo reports them', (t) => {
 test('a tool that ends the conversation gets the answer as its text', (t) => {
   const { calls } = ask('hello', { tools: [weather, exit], tool_choice: 'required' });
   t.is(calls[0]?.name, 'ExitTool');
-  t.regex(JSON.parse(calls[0]?.arguments ?? '').response, /You said: hello/);
+  t.regex(JSON.parse(calls[0]?.json ?? '').response, /You said: hello/);
   t.is(ask('call get_weather', { tools: [weather, exit], tool_choice: 'required' }).calls[0]?.name, 'get_weather');
 });
 
@@ -125,7 +135,7 @@ for (const [more, expected] of [
   test(`reasoning by ${JSON.stringify(more)}: ${expected}`, (t) => {
     const { reasoning, usage } = ask('hello', more);
     t.is(reasoning !== '', expected);
-    t.is(usage.reasoning > 0, expected);
+    t.is((usage.reasoning ?? 0) > 0, expected);
   });
 }
 
@@ -148,9 +158,9 @@ test('the token limit cuts the text at a word', (t) => {
   const { text, finish, usage } = ask('hello', { max_tokens: 5 });
   t.is(text, 'Hello from the');
   t.is(finish, 'length');
-  t.true(usage.completion <= 5);
+  t.true((usage.output ?? 0) <= 5);
   t.is(ask('hello', { max_completion_tokens: 1, reasoning_effort: 'high' }).text, '');
-  t.is(ask('hello', { max_tokens: 1000 }).finish, 'stop');
+  t.is(ask('hello', { max_tokens: 1000 }).finish, 'end');
 });
 
 test('JSON mode', (t) => {
@@ -164,6 +174,6 @@ test('a long text is repeated in part, and not in the middle of a character', (t
 });
 
 test('usage grows with the prompt', (t) => {
-  const small = ask('a'.repeat(40)).usage.prompt;
-  t.is(ask('a'.repeat(440)).usage.prompt, small + 100);
+  const small = ask('a'.repeat(40)).usage.input ?? 0;
+  t.is(ask('a'.repeat(440)).usage.input, small + 100);
 });
