@@ -77,7 +77,7 @@ const streamOf = ({ upstream: wire }: Pair, { records, perChunk }: ConvertOption
     baseUrl: new URL('http://127.0.0.1'),
     options: { ...entry.options },
     model: askedModel,
-    passes: undefined,
+    relays: undefined,
   });
   if (!upstream) throw new Error(`There is no format ${entry.name}.`);
   const { opening, deltas, closing } = streamRecords(wire, { deltas: records, deltaChars: 8, stamped: false });

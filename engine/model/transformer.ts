@@ -156,7 +156,7 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
   /** Tokens that an answer of the model may have, where the configuration or the vendor's list says so. */
   readonly maxOutput?: number | undefined;
   /** The wire format whose requests may be relayed; `undefined` if a stage changes them. */
-  readonly passes: WireFormat | undefined;
+  readonly relays: WireFormat | undefined;
 }
 
 /**

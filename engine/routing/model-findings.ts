@@ -54,7 +54,7 @@ const improbableDecisions = ({ config, rules = [], conditions = [], formatOf }: 
         ...found,
         baseUrl: found.provider.baseUrl,
         options,
-        passes: undefined,
+        relays: undefined,
       });
       if (reportsProbabilities) return [];
       const message = `is never known: over ${wire}, ${destinationName(found)} reports no probability, so it is as \`otherwise\` says`;

@@ -120,7 +120,7 @@ const stopOf = ({ expected }: Recording): Stop => {
 const vendor = (name: string): UpstreamProtocol => {
   const format = formats.get(name);
   if (!format) throw new Error(`no format ${name}`);
-  return format.protocol({ baseUrl: new URL('http://localhost'), options: {}, model: 'm', passes: undefined });
+  return format.protocol({ baseUrl: new URL('http://localhost'), options: {}, model: 'm', relays: undefined });
 };
 
 const upstreams: Readonly<Record<string, UpstreamProtocol>> = {

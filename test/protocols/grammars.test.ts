@@ -20,7 +20,7 @@ import type { VendorAnswer } from '../support/vendors/vendor.ts';
 const grammarOf = (name: string, baseUrl: string, options: Readonly<Record<string, unknown>> = {}): Grammar => {
   const row = formats.get(name);
   if (!row) throw new Error(`no format ${name}`);
-  return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', passes: undefined }).grammar;
+  return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', relays: undefined }).grammar;
 };
 
 const openai = 'https://api.openai.com/v1';

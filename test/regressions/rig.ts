@@ -52,7 +52,7 @@ export const vendor = (name: string, baseUrl = addressOf(name)): UpstreamProtoco
   if (!row) throw new Error(`no format ${name}`);
   const options =
     name === 'responses' ? { api: 'responses', fullResponses: true } : name === 'openai' ? { api: 'chat' } : {};
-  return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', passes: undefined });
+  return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', relays: undefined });
 };
 
 /** Anthropic's own address, where its rules hold for any model; the others' rules depend on the row alone. */

@@ -185,13 +185,13 @@ const knownApis: readonly KnownModels<Api>[] = [{ names: openAiModels.withoutRea
  */
 const chatOnly: readonly KnownModels<Api>[] = [{ names: /^gpt-.*(?:search|audio)/, differ: { api: 'chat' } }];
 
-const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeof Options>>): Api['api'] => {
+const apiOf = ({ baseUrl, model, relays, options: { api } }: Target<Static<typeof Options>>): Api['api'] => {
   if (api !== undefined) return api;
   if (/\/responses\/?$/.test(baseUrl.pathname)) return 'responses';
   // A path beyond a version belongs to Chat Completions: a full one, or that of a deployment.
   if (!isOwn(baseUrl) || /\/chat\/completions\/?$|\/deployments\//.test(baseUrl.pathname)) return 'chat';
-  if (passes === 'chat') return 'chat';
-  return traitsOf(newestApi, passes === 'responses' ? chatOnly : [...knownApis, ...chatOnly], model).api;
+  if (relays === 'chat') return 'chat';
+  return traitsOf(newestApi, relays === 'responses' ? chatOnly : [...knownApis, ...chatOnly], model).api;
 };
 
 /**

@@ -91,7 +91,7 @@ const routerFrom = (router: JsonObject, home: string): JsonObject => {
 const wireOf = (config: Config, provider: Config['providers'][number]): Wire | undefined => {
   const model = provider.models[0] ?? '';
   const { format, options } = formatOf(config, registry, { provider, model });
-  const { wire } = format.protocol({ baseUrl: provider.baseUrl, options, model, passes: undefined });
+  const { wire } = format.protocol({ baseUrl: provider.baseUrl, options, model, relays: undefined });
   return wires.find((each) => each === wire);
 };
 

@@ -93,7 +93,7 @@ export const compilePlan = (
     baseUrl: withQuery(provider.baseUrl, extras.query),
     options: misfit ? {} : choice.options,
     model,
-    passes: undefined,
+    relays: undefined,
     maxOutput,
   };
   const asked = format.protocol(unstaged);
@@ -115,8 +115,8 @@ export const compilePlan = (
     registry,
     destination,
   );
-  const passes = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
-  const target = { ...unstaged, passes };
+  const relays = stages.some((placed) => requestStageOf(placed) ?? aroundStageOf(placed)) ? undefined : client.wire;
+  const target = { ...unstaged, relays };
   const others = provider.otherBaseUrls ?? [];
   const targets = [target, ...others.map((url) => ({ ...target, baseUrl: withQuery(url, extras.query) }))];
   const upstream = format.protocol(target);
@@ -175,7 +175,7 @@ export const socketFaults = (config: Config, registry: TransformerRegistry): rea
       const { format, options } = formatOf(config, registry, { provider, model });
       const usable = format.optionsReader.faults(options, 'options').length > 0 ? {} : options;
       const target = { baseUrl: provider.baseUrl, options: usable, model };
-      if (clientWires.some((passes) => socketOf(provider, format.protocol({ ...target, passes })))) return [];
+      if (clientWires.some((relays) => socketOf(provider, format.protocol({ ...target, relays })))) return [];
       formats.add(format.name);
     }
     const path = `${memberPath('Providers', index)}.webSocket`;

@@ -28,7 +28,7 @@ const models: Readonly<Record<string, readonly string[]>> = {
 function compatible(baseUrl: string, model: string): UpstreamProtocol {
   const format = formats.get(defaultFormat);
   if (!format) throw new Error('no default format');
-  return format.protocol({ baseUrl: new URL(baseUrl), options: {}, model, passes: undefined });
+  return format.protocol({ baseUrl: new URL(baseUrl), options: {}, model, relays: undefined });
 }
 
 /** Every upstream wire format, as every vendor speaks it. */
@@ -41,7 +41,7 @@ export const targets: readonly Target[] = [
         baseUrl: new URL(`https://${format.hosts[0]}/`),
         options: format.name === 'openai' ? { api: 'chat' } : {},
         model,
-        passes: undefined,
+        relays: undefined,
       }),
     })),
   ),

@@ -68,13 +68,13 @@ for (const format of ['anthropic', 'openai', 'gemini', 'deepseek', 'groq', 'open
 
 test('only Anthropic’s own host reads it', (t) => {
   const reads = (baseUrl: string): boolean =>
-    formats.get('anthropic')?.protocol({ baseUrl: new URL(baseUrl), options: {}, model: 'm', passes: undefined })
+    formats.get('anthropic')?.protocol({ baseUrl: new URL(baseUrl), options: {}, model: 'm', relays: undefined })
       .readsAttribution ?? false;
   t.true(reads('https://api.anthropic.com'));
   t.false(reads('https://openrouter.ai/api'));
   for (const [name, { protocol }] of formats) {
     if (name === 'anthropic') continue;
-    const upstream = protocol({ baseUrl: new URL('https://a.example'), options: {}, model: 'm', passes: undefined });
+    const upstream = protocol({ baseUrl: new URL('https://a.example'), options: {}, model: 'm', relays: undefined });
     t.falsy(upstream.readsAttribution, name);
   }
 });

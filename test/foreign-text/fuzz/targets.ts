@@ -79,7 +79,7 @@ const upstreams = [...formats.values()].map((format) => ({
     baseUrl: new URL('https://model.example/v1'),
     options: {},
     model: 'm',
-    passes: undefined,
+    relays: undefined,
   }),
 }));
 
@@ -188,7 +188,7 @@ const answerTargets = [
       baseUrl: new URL('https://model.example/v1'),
       options: { api: 'responses' },
       model: 'm',
-      passes: undefined,
+      relays: undefined,
     }),
   },
 ].flatMap(({ name, folder, upstream }): Target[] => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
-import { chat, functionTool, loop, messages, type Place, passesVerbatim, pathOf, sent } from './rig.ts';
+import { chat, functionTool, isRelayed, loop, messages, type Place, pathOf, sent } from './rig.ts';
 
 const rest = ({ messages: _, model: __, ...body }: JsonObject): JsonObject => body;
 
@@ -178,7 +178,7 @@ test('the beta URL accepts new fields', (t) => {
 });
 
 test('a chat client’s body is always converted', (t) => {
-  t.false(passesVerbatim('deepseek', chat('deepseek-chat')));
+  t.false(isRelayed('deepseek', chat('deepseek-chat')));
 });
 
 test('each effort', (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
-import { chat, functionTool, loop, messages, passesVerbatim, sent } from './rig.ts';
+import { chat, functionTool, isRelayed, loop, messages, sent } from './rig.ts';
 
 const rest = ({ messages: _, model: __, ...body }: JsonObject): JsonObject => body;
 const llama = 'llama-3.3-70b-versatile';
@@ -103,7 +103,7 @@ test('searches are settings of the models that search', (t) => {
 });
 
 test('a chat client’s body is always converted', (t) => {
-  t.false(passesVerbatim('groq', chat(llama)));
+  t.false(isRelayed('groq', chat(llama)));
 });
 
 const asked = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];

@@ -2,7 +2,7 @@ import test from 'ava';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { hostRows } from '../../../transformers/formats/hosts.ts';
 import { modelFamilies } from '../../../transformers/formats/model-families.ts';
-import { type ClientName, chat, functionTool, messages, type Place, passesVerbatim, pathOf, sent } from './rig.ts';
+import { type ClientName, chat, functionTool, isRelayed, messages, type Place, pathOf, sent } from './rig.ts';
 
 /** What comes out of one request: members of the body, and the losses. */
 interface Expected {
@@ -682,7 +682,7 @@ test('what a client asks for goes out; what it asks for at its default does not'
   t.deepEqual(neutral.losses, []);
   t.deepEqual(Object.keys(neutral.body).sort(), ['messages', 'model', 'tools']);
   t.deepEqual(neutral.body.tools, [functionTool('f')]);
-  t.true(passesVerbatim('openai', asked));
+  t.true(isRelayed('openai', asked));
 });
 
 test("a chat client's body passes as it came, unless the model would reject its ids", (t) => {
@@ -701,7 +701,7 @@ test("a chat client's body passes as it came, unless the model would reject its 
         { role: 'user', content: 'd' },
       ],
     });
-  t.true(passesVerbatim('openai', looped('chatcmpl-tool-0123456789abcdef0123456789abcdef', 'qwen3.5')));
-  t.true(passesVerbatim('openai', looped('abcdefghi', 'mistral-large-4')));
-  t.false(passesVerbatim('openai', looped('call_abcdefghi', 'mistral-large-4')));
+  t.true(isRelayed('openai', looped('chatcmpl-tool-0123456789abcdef0123456789abcdef', 'qwen3.5')));
+  t.true(isRelayed('openai', looped('abcdefghi', 'mistral-large-4')));
+  t.false(isRelayed('openai', looped('call_abcdefghi', 'mistral-large-4')));
 });

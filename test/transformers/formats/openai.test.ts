@@ -6,17 +6,7 @@ import { CallIds, shortCallIds } from '../../../engine/model/wire/call-ids.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient } from '../../../protocols/chat/index.ts';
 import { replyContext } from '../../support/context.ts';
-import {
-  type ClientName,
-  chat,
-  formatOf,
-  messages,
-  type Place,
-  passesVerbatim,
-  pathOf,
-  sent,
-  upstreamOf,
-} from './rig.ts';
+import { type ClientName, chat, formatOf, isRelayed, messages, type Place, pathOf, sent, upstreamOf } from './rig.ts';
 
 const places: readonly (readonly [title: string, place: Place, path: string, wire: string])[] = [
   ['by default', {}, '/v1/chat/completions', 'chat'],
@@ -162,7 +152,7 @@ test('another protocol’s word for a tier becomes its own', (t) => {
 });
 
 test('a chat client’s body is relayed', (t) => {
-  t.true(passesVerbatim('openai', chat('m', { tools: [{ type: 'web_search' }] })));
+  t.true(isRelayed('openai', chat('m', { tools: [{ type: 'web_search' }] })));
 });
 
 const loopWith = (model: string, ...ids: readonly string[]): JsonObject => ({
@@ -188,7 +178,7 @@ const longId = `chatcmpl-tool-${'0'.repeat(31)}`;
 
 test('call ids that are too long for the vendor are shortened, the same in a call, its result and the next request', (t) => {
   const asked = loopWith('any deployment', `${longId}1`, `${longId}2`, 'call_short');
-  t.false(passesVerbatim('openai', asked, own));
+  t.false(isRelayed('openai', asked, own));
   const { calls, results } = sentIds(asked, own);
   t.true(calls.every((id) => id.length <= 40 && /^[\w-]+$/.test(id)));
   t.is(new Set(calls).size, 3);
@@ -207,19 +197,19 @@ test('a call without a result keeps its short id in the generated result', (t) =
 
 test('the same models behind another host have the same limit; to other models only a converted request has short ids', (t) => {
   for (const model of ['gpt-5.1', 'openai/gpt-4o', 'o3', 'ft:gpt-4.1:a']) {
-    t.false(passesVerbatim('openai', loopWith(model, `${longId}1`)), model);
+    t.false(isRelayed('openai', loopWith(model, `${longId}1`)), model);
     t.is(sentIds(loopWith(model, `${longId}1`)).calls[0]?.length, 37, model);
   }
   for (const model of ['gpt-oss-120b', 'qwen3', 'a model of tomorrow']) {
-    t.true(passesVerbatim('openai', loopWith(model, `${longId}1`)), model);
+    t.true(isRelayed('openai', loopWith(model, `${longId}1`)), model);
     t.is(sentIds(loopWith(model, `${longId}1`)).calls[0]?.length, 37, model);
   }
 });
 
 test('ids are shortened over Responses too, only if too long', (t) => {
   const place = { baseUrl: 'https://api.openai.com/v1', options: { api: 'responses' } };
-  t.true(passesVerbatim('openai', loopWith('gpt-5.1', `${longId}1`), place));
-  t.false(passesVerbatim('openai', loopWith('gpt-5.1', `${longId}${longId}`), place));
+  t.true(isRelayed('openai', loopWith('gpt-5.1', `${longId}1`), place));
+  t.false(isRelayed('openai', loopWith('gpt-5.1', `${longId}${longId}`), place));
   const { input } = sent('openai', 'chat', loopWith('gpt-5.1', `${longId}${longId}`), place).body;
   const ids = Array.isArray(input) ? input.flatMap((item) => (isJsonObject(item) ? [item.call_id] : [])) : [];
   t.is(String(ids[1]).length, 37);

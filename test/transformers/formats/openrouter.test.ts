@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
-import { chat, headersOf, loop, messages, passesVerbatim, sent } from './rig.ts';
+import { chat, headersOf, isRelayed, loop, messages, sent } from './rig.ts';
 
 const model = 'anthropic/claude-sonnet-4.5';
 const rest = ({ messages: _, model: __, max_tokens: ___, ...body }: JsonObject): JsonObject => body;
@@ -31,7 +31,7 @@ test('a web search is a plugin, beside those of the client', (t) => {
     tools: [{ type: 'web_search', filters: { allowed_domains: ['a.org'] } }],
     plugins: [{ id: 'file-parser' }],
   });
-  t.false(passesVerbatim('openrouter', asked));
+  t.false(isRelayed('openrouter', asked));
   t.deepEqual<unknown, unknown>(sent('openrouter', 'chat', asked).body.plugins, [
     { id: 'file-parser' },
     { id: 'web', include_domains: ['a.org'] },
@@ -39,7 +39,7 @@ test('a web search is a plugin, beside those of the client', (t) => {
 });
 
 test('other bodies of chat clients go out as they came', (t) => {
-  t.true(passesVerbatim('openrouter', chat(model, { provider: { sort: 'price' }, models: ['a/b'] })));
+  t.true(isRelayed('openrouter', chat(model, { provider: { sort: 'price' }, models: ['a/b'] })));
 });
 
 test("the upstream gets the application's name if the client sends one", (t) => {

@@ -6,7 +6,7 @@ import { breachesOf } from '../../support/hosts/host-vendor.ts';
 import { type StrictHost, strictHosts } from '../../support/hosts/hosts.ts';
 import { chatReply, chatStream } from '../../support/upstreams/chat-stream.ts';
 import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
-import { chat, functionTool, type Place, passesVerbatim, sent } from './rig.ts';
+import { chat, functionTool, isRelayed, type Place, sent } from './rig.ts';
 
 /*
  * A chat client's request passes to a host that speaks its format, unless it has what the host is known to refuse.
@@ -79,7 +79,7 @@ for (const [name, host] of known) {
         const refused = breaches(host, asked);
         const row = `${name}: ${what}`;
         const passes = taughtInstead.has(row) || (refused.length === 0 && !alsoConverted.has(row));
-        t.is(passesVerbatim('openai', asked, place), passes, JSON.stringify(refused));
+        t.is(isRelayed('openai', asked, place), passes, JSON.stringify(refused));
         if (Object.hasOwn(plain, what)) t.true(passes);
         t.deepEqual(breaches(host, sent('openai', 'chat', asked, place).body), []);
       }

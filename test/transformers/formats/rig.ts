@@ -25,11 +25,11 @@ export const formatOf = (name: string): Format => {
   return format;
 };
 
-const target = ({ baseUrl = 'http://localhost', options = {} }: Place, model: string, passes?: ClientName) => ({
+const target = ({ baseUrl = 'http://localhost', options = {} }: Place, model: string, relays?: ClientName) => ({
   baseUrl: new URL(baseUrl),
   options,
   model,
-  passes,
+  relays,
 });
 
 /** How the vendor's model is spoken to for this client. */
@@ -68,7 +68,7 @@ export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): st
 };
 
 /** Whether this chat client's body may go out as it came. */
-export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
+export const isRelayed = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
   upstreamOf(vendor, String(asked.model), 'chat', place).acceptsRelay?.(chatClient.decodeRequest(asked), asked) ?? true;
 
 export const headersOf = (

@@ -54,7 +54,7 @@ for (const name of ['anthropic', 'deepseek', 'gemini', 'groq', 'openai-chat', 'o
           baseUrl: new URL('https://model.example/v1'),
           options: {},
           model: 'm',
-          passes: undefined,
+          relays: undefined,
         });
         if (format.name !== name && upstream.wire !== wires[name]) continue;
         const events = decodeRecording(recording, upstream, replyContext());

@@ -123,7 +123,7 @@ test('recognized values equal those of JSON.parse', (t) => {
 const vendor = (name: string, options: JsonObject = {}): UpstreamProtocol => {
   const format = formats.get(name);
   if (!format) throw new Error(`no format ${name}`);
-  return format.protocol({ baseUrl: new URL('http://localhost'), options, model: 'm', passes: undefined });
+  return format.protocol({ baseUrl: new URL('http://localhost'), options, model: 'm', relays: undefined });
 };
 
 const upstreams = [
