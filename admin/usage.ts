@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { StoredRequests } from '../engine/features/history/stored-requests.ts';
 import type { MachinesHeard } from '../engine/features/record/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../engine/features/usage/report.ts';
 import {
@@ -15,11 +16,9 @@ import { adminRoute, jsonTextReply } from './endpoint.ts';
 
 /** Dependencies of the endpoint of usage. */
 interface UsageParts {
-  readonly folder: string;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
-  /** Has all processes of the service write what they have counted. */
-  readonly write: () => Promise<void>;
+  readonly stored: Pick<StoredRequests, 'ask'>;
   /** The same of other machines; `undefined`: there are none. */
   readonly others: (
     query: UsageQuery,
@@ -27,7 +26,7 @@ interface UsageParts {
 }
 
 /** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other machines. */
-export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): readonly DocumentedRoute[] => [
+export const usageRoutes = ({ nowMs, stored, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',
     says: 'Sums by name, and by 5 seconds, minute, hour, day or month.',
@@ -53,8 +52,8 @@ export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): reado
         return fail('invalid-request', 'format must be one of json, csv.', { param: 'format' });
       const asked = Object.fromEntries(params);
       const read = readUsageQuery(asked, nowMs());
-      const [far] = await Promise.all([others(read), write()]);
-      const report = await usageReport(folder, read, far?.cells);
+      const [far, own] = await Promise.all([others(read), stored.ask('usage', read)]);
+      const report = usageReport(read, own, ...(far ? [far.cells] : []));
       if (far) report.machines = far.heard;
       return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));
     },

@@ -83,7 +83,7 @@ export class RequestRecords {
 }
 
 /** The name of what requests are counted by; an empty text is none. */
-export const seriesOf = (protocol: string, scenario: string, provider: string, client: string, model: string): string =>
+const seriesOf = (protocol: string, scenario: string, provider: string, client: string, model: string): string =>
   `${protocol}\n${scenario}\n${provider}\n${client}\n${model}`;
 
 const noNames: readonly string[] = [];

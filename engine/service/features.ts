@@ -13,8 +13,6 @@ import { openHistory } from '../features/history/open-history.ts';
 import type { LoopHolds } from '../features/loop-holds.ts';
 import { openMetrics } from '../features/metrics/open-metrics.ts';
 import { requestLog } from '../features/request-log.ts';
-import { usageFolder } from '../features/usage/bucket-files.ts';
-import { openUsage } from '../features/usage/open-usage.ts';
 import { fail } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
@@ -34,7 +32,7 @@ import type { ProcessServices, ServicesOptions } from './services.ts';
 import type { Supervision } from './workers/worker.ts';
 
 /** Features that watch each model request. */
-export type WatchingFeature = 'metrics' | 'requestLog' | 'history' | 'usage';
+export type WatchingFeature = 'metrics' | 'requestLog' | 'history';
 
 interface FeatureParts {
   readonly options: Pick<ServicesOptions, 'env' | 'home'> & {
@@ -87,7 +85,6 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     limits: hub,
     budgets: fleet?.hub,
   });
-  const usage = openUsage({ keeper: keeper.usage, log: logs.app, nowMs });
   const feeds = new Feeds();
   const history = await openHistory({
     home,
@@ -105,7 +102,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
     active: parts.active,
     onChanged: feeds.changed,
   });
-  const handOver = () => Promise.all([usage.write(), history.write(), clients.write()]);
+  const handOver = () => Promise.all([history.write(), clients.write()]);
   /** Writes what all processes have counted. */
   const write = async (): Promise<void> => {
     await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
@@ -126,9 +123,7 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
   /** The answers of this machine's processes to another machine. */
   const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
     if (question.kind === 'usage') {
-      await write();
-      const { usageCells } = await import('../features/usage/report.ts');
-      return [JSON.stringify(await usageCells(usageFolder(home), question.query))];
+      return [JSON.stringify(await (await history.stored(write)).ask('usage', question.query))];
     }
     // By this machine's clock, for all of its processes: the other one's may differ.
     const asked =
@@ -183,17 +178,15 @@ export const openFeatures = async (parts: FeatureParts, more: readonly Feature[]
       }),
       stopping: () => feeds.close(),
     }),
-    watching('usage', {
-      ...usage,
+    {
       routes: laterRoutes(['GET /api/usage'], async () =>
         (await import('../../admin/usage.ts')).usageRoutes({
-          folder: usageFolder(home),
           nowMs,
-          write,
+          stored: await history.stored(write),
           others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
         }),
       ),
-    }),
+    },
     ...(telemetry ? [telemetry] : []),
     await laterGrammar(current),
     {

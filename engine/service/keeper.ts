@@ -2,8 +2,6 @@ import { join } from 'node:path';
 import type { ClientUsageFile, ClientUsageKeeper } from '../features/clients/usage-files.ts';
 import type { HistoryKeeper } from '../features/history/hand-over-lines.ts';
 import { KeptRequests } from '../features/history/kept-requests.ts';
-import { UsageFiles, type UsageKeeper, usageFolder } from '../features/usage/bucket-files.ts';
-import { handOverMs } from '../features/usage/open-usage.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
@@ -12,7 +10,6 @@ import { type OpenStore, openStore as openThread } from '../store/store-thread.t
 /** Persists one process's request records, usage and client usage. */
 export interface Keeper {
   readonly history: HistoryKeeper;
-  readonly usage: UsageKeeper;
   readonly clients: ClientUsageKeeper;
   /** Writes what all processes have handed over. */
   readonly flush: () => Promise<void>;
@@ -47,9 +44,6 @@ interface RecordsOptions {
 /** Milliseconds between writes: with the time between hand-overs, what a killed service loses at most. */
 const writeMs = 3_000;
 
-/** How long after its end a step's counts may come from another process, in milliseconds. */
-const lateMs = handOverMs + 500;
-
 /** Opens the files of requests, usage and clients in the service's folder. */
 export const openRecords = ({
   home,
@@ -61,12 +55,6 @@ export const openRecords = ({
   const members = new Set<number>();
   let joined = 0;
   const history = new KeptRequests({ home, log, openStore, nowMs: () => Math.min(nowMs(), steadyNowMs()) });
-  const usage = new UsageFiles({
-    folder: usageFolder(home),
-    log,
-    nowMs,
-    lateMs: () => (joined > 1 ? lateMs : 0),
-  });
   let clients: ClientUsageFile | undefined;
   // Loaded with the first client.
   const openClients = loadOnce(async () => {
@@ -74,9 +62,8 @@ export const openRecords = ({
     clients = new Opened({ folder: join(home, 'usage'), log, nowMs: steadyNowMs });
     return clients;
   });
-  void usage.tidy();
   const write = async (): Promise<void> => {
-    await Promise.all([usage.write(), clients?.write()]);
+    await clients?.write();
   };
   const timer = setInterval(() => {
     void write();
@@ -89,7 +76,6 @@ export const openRecords = ({
       members.add(member);
       return {
         history,
-        usage,
         clients: {
           add: async (used) => ({
             all: await (await openClients()).add(used),
@@ -104,7 +90,7 @@ export const openRecords = ({
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([usage.close(), clients?.write(), history.close()]);
+      await Promise.all([clients?.write(), history.close()]);
     },
   };
 };

@@ -12,6 +12,7 @@ import {
 } from './questions.ts';
 import { classBounds, classIn, shapeBits } from './shapes.ts';
 import type { Database, SqlRow, SqlValue } from './sqlite.ts';
+import { usageIn } from './usage-cells.ts';
 
 type Query<Name extends keyof Questions> = Questions[Name]['query'];
 type Answer<Name extends keyof Questions> = Questions[Name]['answer'];
@@ -311,7 +312,9 @@ export const storeAnswers = (db: Database): Answers => {
     };
   };
 
-  return { page, find, extent, facets, histogram, failures, clientModels, sessions };
+  const usage = (query: Query<'usage'>): Answer<'usage'> => usageIn(db, query);
+
+  return { page, find, extent, facets, histogram, failures, clientModels, sessions, usage };
 };
 
 /** The columns of `sorts`. */

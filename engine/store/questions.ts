@@ -1,4 +1,5 @@
 import type { Classed } from './shapes.ts';
+import type { SumsCell, SumsQuery } from './usage-cells.ts';
 
 /** Classes of a figure: indexes of `classBounds`, both included. */
 export interface ClassSpan {
@@ -174,6 +175,8 @@ export interface Questions {
   };
   readonly clientModels: { readonly query: RequestFilter; readonly answer: readonly ClientModelSum[] };
   readonly sessions: { readonly query: SessionsQuery; readonly answer: Sessions };
+  /** Sums over time, also of requests that aren't kept. */
+  readonly usage: { readonly query: SumsQuery; readonly answer: readonly SumsCell[] };
 }
 
 export type Answers = {

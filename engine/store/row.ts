@@ -2,11 +2,15 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/js
 import { hasFailed } from '../model/status.ts';
 import type { Kind } from './kinds.ts';
 import { shapeOf } from './shapes.ts';
+import { type Counted, noTimes, usageScale } from './usage.ts';
 
 /** A request as the tables have it. */
 interface Row {
   readonly kind: Kind;
   readonly session: string | undefined;
+  readonly endedMs: number;
+  /** What it adds to the sums of its series, which its kind tells. */
+  readonly counted: Counted;
   /** The columns of `requests` but `id`, `kind` and `session`, in `rowColumns`' order. */
   readonly values: readonly (string | number | null)[];
 }
@@ -42,8 +46,9 @@ export const rowOf = (line: string): Row | undefined => {
     return undefined;
   const fault = isJsonObject(request.fault) ? request.fault : undefined;
   const usage = isJsonObject(request.usage) ? request.usage : none;
-  const [input, cacheRead, cacheWrite] = [usage.input, usage.cacheRead, usage.cacheWrite].map(numberIn);
-  const [output, reasoning, cost] = [usage.output, usage.reasoning, request.cost].map(numberIn);
+  const [input, cacheRead, cacheWrite] = [usage.input, usage.cacheRead, usage.cacheWrite].map((one) => countIn(one));
+  const [output, reasoning] = [usage.output, usage.reasoning].map((one) => countIn(one));
+  const cost = countIn(request.cost, mostCost);
   const tools = Array.isArray(request.tools) ? request.tools.map(String) : [];
   const failed = hasFailed(status, fault !== undefined);
   const firstByte = numberIn(request.firstByteMs);
@@ -63,6 +68,8 @@ export const rowOf = (line: string): Row | undefined => {
       failed,
     },
     session: textIn(request.session) || undefined,
+    endedMs: ended,
+    counted: countedOf(request, { failed, duration, firstByte }),
     values: [
       ended,
       shapeOf({ duration, firstByte, cost, tools: tools.length, lossy, failed }),
@@ -83,6 +90,59 @@ export const rowOf = (line: string): Row | undefined => {
       fault ? `${textIn(fault.kind)}: ${textIn(fault.message)}` : null,
     ],
   };
+};
+
+/** What a request adds to the sums. */
+const countedOf = (
+  request: JsonObject,
+  {
+    failed,
+    duration,
+    firstByte,
+  }: { readonly failed: boolean; readonly duration: number; readonly firstByte: number | undefined },
+): Counted => {
+  const usage = isJsonObject(request.usage) ? request.usage : none;
+  const [input, cacheRead, cacheWrite] = [usage.input, usage.cacheRead, usage.cacheWrite].map((one) => countIn(one));
+  const [output, reasoning] = [usage.output, usage.reasoning].map((one) => countIn(one));
+  const [cost, atDefault] = [request.cost, request.defaultCost].map((one) => countIn(one, mostCost));
+  const isCharged = request.charged === true;
+  const isCompared = cost !== undefined && atDefault !== undefined;
+  const losses = Array.isArray(request.losses) ? request.losses.length : 0;
+  const times = noTimes();
+  const addTime = (name: keyof typeof times, ms: number | undefined): void => {
+    if (ms !== undefined) times[name][usageScale.classOf(ms)] = 1;
+  };
+  addTime('firstByte', firstByte);
+  addTime('duration', duration);
+  addTime('overhead', numberIn(request.overheadMs));
+  return {
+    sums: {
+      requests: 1,
+      errors: failed ? 1 : 0,
+      retries: countIn(request.retries) ?? 0,
+      losses: losses + (countIn(request.lossesOmitted) ?? 0),
+      input: input ?? 0,
+      cacheRead: cacheRead ?? 0,
+      cacheWrite: cacheWrite ?? 0,
+      output: output ?? 0,
+      reasoning: reasoning ?? 0,
+      cost: cost ?? 0,
+      unpriced: isCharged && cost === undefined ? 1 : 0,
+      saved: isCompared ? atDefault - cost : 0,
+      uncompared: isCharged && !isCompared ? 1 : 0,
+      uncounted: isCharged && ((input ?? cacheRead ?? cacheWrite) === undefined || output === undefined) ? 1 : 0,
+    },
+    times,
+  };
+};
+
+/** The most tokens and billionths of a USD that one request counts: an upstream's figures may be any number, and sums must stay exact. */
+const mostTokens = 2 ** 32;
+const mostCost = 2 ** 44;
+
+const countIn = (value: Json | undefined, most = mostTokens): number | undefined => {
+  const count = numberIn(value);
+  return count === undefined || count < 0 ? undefined : Math.min(most, Math.round(count));
 };
 
 const none: JsonObject = {};

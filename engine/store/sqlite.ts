@@ -14,7 +14,10 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** A prepared statement. Parameters are positional. */
 export interface Statement {
-  readonly run: (...values: readonly SqlValue[]) => { readonly lastInsertRowid: number | bigint };
+  readonly run: (...values: readonly SqlValue[]) => {
+    readonly lastInsertRowid: number | bigint;
+    readonly changes: number | bigint;
+  };
   readonly get: (...values: readonly SqlValue[]) => SqlRow | undefined;
   readonly all: (...values: readonly SqlValue[]) => readonly SqlRow[];
 }

@@ -1,7 +1,5 @@
 import type { Database } from './sqlite.ts';
-
-/** The version of the tables. A file of a later one is left alone. */
-const tablesVersion = 1;
+import { createUsage } from './usage.ts';
 
 /*
  * `requests` has a row of numbers per request, `lines` the `KeptRequest` as JSON text under the same id: what is summed up isn't read
@@ -11,7 +9,7 @@ const tablesVersion = 1;
  * facets and sums over everything, which need no sorting in its order; by session. Times are milliseconds since 1970, `duration` and
  * `first_byte` milliseconds, `cost` billionths of a USD. `ended` may be the same for several requests: pages go by `ended, id`.
  */
-const create = `
+const createRequests = `
 CREATE TABLE kinds (id INTEGER PRIMARY KEY AUTOINCREMENT, names TEXT NOT NULL UNIQUE);
 CREATE TABLE sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
 CREATE TABLE requests (
@@ -41,8 +39,13 @@ CREATE TABLE converted (name TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX requests_ended ON requests (ended, kind, shape, duration, cost, tokens);
 CREATE INDEX requests_kind ON requests (kind, shape, ended, cost, tokens);
 CREATE INDEX requests_session ON requests (session, ended, kind, shape) WHERE session IS NOT NULL;
-PRAGMA user_version = ${tablesVersion};
 `;
+
+/** What brings a file from each version to the next. */
+const steps: readonly string[] = [createRequests, createUsage];
+
+/** The version of the tables. A file of a later one is left alone. */
+const tablesVersion = steps.length;
 
 /** How long a statement waits for another program that has locked the file, in milliseconds. */
 const lockedMs = 2_000;
@@ -59,7 +62,8 @@ export const prepareToWrite = (db: Database): void => {
   try {
     const version = versionOf(db);
     if (version > tablesVersion) throw new LaterTables(`Its version is ${version}.`);
-    if (version === 0) db.exec(create);
+    for (const step of steps.slice(version)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${tablesVersion}`);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');

@@ -11,10 +11,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../model/fault.ts';
-import { KindIds } from './kinds.ts';
+import { type Kind, KindIds } from './kinds.ts';
+import { addOlderUsage, olderUsageIn } from './older-usage.ts';
 import { rowColumns, rowOf } from './row.ts';
 import { type Database, isDamage, type Sqlite, type Statement } from './sqlite.ts';
 import { LaterTables, prepareToWrite } from './tables.ts';
+import { UsageTable } from './usage.ts';
 
 /** What is kept at most. `days` 0: nothing. */
 export interface StoreBounds {
@@ -27,8 +29,8 @@ export interface StoreBounds {
 export interface WriterOptions {
   /** `:memory:` is no file. */
   readonly file: string;
-  /** The folder in which versions before the store kept lines of requests. */
-  readonly olderFolder?: string | undefined;
+  /** The folders in which versions before the store kept lines of requests, and sums. */
+  readonly older?: { readonly requests: string; readonly usage: string } | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -44,6 +46,7 @@ const olderName = /^\d{1,16}\.\d{1,10}-\d{1,16}\.jsonl$/;
 interface Opened {
   readonly db: Database;
   readonly kinds: KindIds;
+  readonly usage: UsageTable;
   readonly insert: Statement;
   readonly insertLine: Statement;
   readonly insertSession: Statement;
@@ -67,10 +70,10 @@ export class StoreWriter {
     this.#warn = warn;
   }
 
-  /** Keeps requests: whole lines, each with its line feed. Then removes the oldest ones if there are too many. */
+  /** Keeps and counts requests: whole lines, each with its line feed. Then removes the oldest ones if there are too many. */
   append(lines: string): void {
-    if (this.#bounds.days === 0) return;
-    this.#within((opened) => insertLines(opened, lines));
+    const isKept = this.#bounds.days > 0;
+    this.#inTransaction((opened) => insertLines(opened, lines, { isKept, isCounted: true }));
     if (this.#opened && usedBytes(this.#opened.db) > this.#bounds.bytes) this.#remove(0);
   }
 
@@ -83,6 +86,7 @@ export class StoreWriter {
 
   /** Removes what is too old at this time, then the oldest requests until the rest isn't too large; at most so many that it takes a second. */
   prune(nowMs: number): void {
+    this.#whereKept(() => this.#opened?.usage.prune(nowMs));
     if (!this.#remove(nowMs - this.#bounds.days * dayMs)) return;
     this.#whereKept((db) => {
       inTransaction(db, () => {
@@ -118,24 +122,38 @@ export class StoreWriter {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     });
     this.#opened?.kinds.forget();
-    for (const name of this.#olderFiles()) this.#removeOlder(name);
+    const { requests } = this.#options.older ?? {};
+    for (const name of olderRequestsIn(requests)) removeOlder(requests, name);
   }
 
-  /** Takes over the requests of one file of an earlier version, and removes it. Whether there are more. */
+  /** Takes over one file of an earlier version, and removes it. Whether there are more. */
   convertNext(): boolean {
-    const [name, ...more] = this.#olderFiles();
-    const { olderFolder } = this.#options;
-    if (name === undefined || olderFolder === undefined || this.#isOff) return false;
-    if (this.#bounds.days > 0) {
-      const lines = readFileSync(join(olderFolder, name), 'utf8');
-      this.#within((opened) => {
-        // A kill between both left the file.
-        if (opened.db.prepare('SELECT 1 FROM converted WHERE name = ?').get(name)) return;
-        insertLines(opened, lines, () => opened.db.prepare('INSERT INTO converted VALUES (?)').run(name));
+    const { older } = this.#options;
+    if (!older || this.#isOff) return false;
+    const [requests, usage] = [olderRequestsIn(older.requests), olderUsageIn(older.usage)];
+    const [name] = requests;
+    const [counted] = usage;
+    // A kill may come before a file is removed: neither its lines nor a unit of its sums are taken over again.
+    if (name !== undefined) {
+      const isKept = this.#bounds.days > 0;
+      const lines = isKept ? readFileSync(join(older.requests, name), 'utf8') : '';
+      this.#inTransaction((opened) => {
+        // Their sums are in the other folder.
+        if (isFirst(opened.db, name)) insertLines(opened, lines, { isKept, isCounted: false });
       });
+      removeOlder(older.requests, name);
+    } else if (counted !== undefined) {
+      this.#inTransaction((opened) => {
+        addOlderUsage(older.usage, counted, opened.usage, (id) => isFirst(opened.db, id));
+        opened.usage.write();
+      });
+      removeOlder(older.usage, counted);
     }
-    if (!this.#isOff) this.#removeOlder(name);
-    return more.length > 0 && !this.#isOff;
+    return requests.length + usage.length > 1;
+  }
+
+  #inTransaction(work: (opened: Opened) => void): void {
+    this.#within((opened) => inTransaction(opened.db, () => work(opened)));
   }
 
   /** Sets the file aside if it is damaged. */
@@ -166,23 +184,6 @@ export class StoreWriter {
     db.close();
   }
 
-  #olderFiles(): readonly string[] {
-    const { olderFolder } = this.#options;
-    if (olderFolder === undefined || !existsSync(olderFolder)) return [];
-    const entries = readdirSync(olderFolder, { withFileTypes: true });
-    return entries.flatMap((entry) => (entry.isFile() && olderName.test(entry.name) ? entry.name : [])).toSorted();
-  }
-
-  #removeOlder(name: string): void {
-    const { olderFolder = '' } = this.#options;
-    rmSync(join(olderFolder, name), { force: true });
-    try {
-      rmdirSync(olderFolder);
-    } catch {
-      // There are other files in it.
-    }
-  }
-
   /** `work` on the file, if there is one. */
   #whereKept(work: (db: Database) => void): void {
     if (this.#opened || existsSync(this.#options.file)) this.#within(({ db }) => work(db));
@@ -195,6 +196,7 @@ export class StoreWriter {
       if (opened) work(opened);
     } catch (error) {
       this.#opened?.kinds.forget();
+      this.#opened?.usage.forget();
       if (!isDamage(error)) throw error;
       this.#setAside(error);
       const opened = this.#open();
@@ -224,6 +226,7 @@ export class StoreWriter {
     this.#opened = {
       db,
       kinds: new KindIds(db),
+      usage: new UsageTable(db),
       insert: db.prepare(
         `INSERT INTO requests (${columns.join(', ')}) VALUES (?, ?, (SELECT id FROM sessions WHERE name = ?), ${rowColumns.map(() => '?').join(', ')})`,
       ),
@@ -248,21 +251,51 @@ export class StoreWriter {
 const problemOf = (error: unknown): string =>
   (error instanceof Error ? error.message : undefined) ?? errorCode(error) ?? String(error);
 
+/** Within a transaction. */
 const insertLines = (
-  { db, kinds, insert, insertLine, insertSession }: Opened,
+  { kinds, usage, insert, insertLine, insertSession }: Opened,
   lines: string,
-  more?: () => void,
-): void =>
-  inTransaction(db, () => {
-    for (const line of lines.split('\n')) {
-      const row = line === '' ? undefined : rowOf(line);
-      if (!row) continue;
-      const id = Number(insertLine.run(line).lastInsertRowid);
-      if (row.session !== undefined) insertSession.run(row.session);
-      insert.run(id, kinds.idOf(row.kind), row.session ?? null, ...row.values);
-    }
-    more?.();
-  });
+  { isKept, isCounted }: { readonly isKept: boolean; readonly isCounted: boolean },
+): void => {
+  for (const line of lines.split('\n')) {
+    const row = line === '' ? undefined : rowOf(line);
+    if (!row) continue;
+    if (isCounted) usage.addAt(row.endedMs, seriesOf(row.kind), row.counted);
+    if (!isKept) continue;
+    const id = Number(insertLine.run(line).lastInsertRowid);
+    if (row.session !== undefined) insertSession.run(row.session);
+    insert.run(id, kinds.idOf(row.kind), row.session ?? null, ...row.values);
+  }
+  if (isCounted) usage.write();
+};
+
+const seriesOf = ({ protocol, scenario, provider, model, client }: Kind) => ({
+  protocol,
+  scenario,
+  provider,
+  model,
+  client,
+});
+
+const olderRequestsIn = (folder: string | undefined): readonly string[] => {
+  if (folder === undefined || !existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() && olderName.test(entry.name) ? entry.name : [])).toSorted();
+};
+
+const removeOlder = (folder: string | undefined, name: string): void => {
+  if (folder === undefined) return;
+  rmSync(join(folder, name), { force: true });
+  try {
+    rmdirSync(folder);
+  } catch {
+    // There are other files in it.
+  }
+};
+
+/** Whether a file or id of an earlier version comes for the first time; from now on it doesn't. */
+const isFirst = (db: Database, name: string): boolean =>
+  Number(db.prepare('INSERT OR IGNORE INTO converted VALUES (?)').run(name).changes) > 0;
 
 const inTransaction = (db: Database, work: () => void): void => {
   db.exec('BEGIN IMMEDIATE');

@@ -466,13 +466,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[\x20-\x7e]{1,512}$/, many('a'), '\n'),
     foreign(/^0+$/, many('0'), '1'),
   ],
-  'engine/features/usage/bucket-files.ts': [
-    foreign(
-      /^((\d{4}-\d\d-\d\dT\d\d)\.\d{1,10}-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
-      '2026-01-31T08.1-1.json.',
-      many('a'),
-    ),
-    foreign(/^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/),
+  'engine/store/older-usage.ts': [
+    foreign(/^\d{4}-\d\d-\d\dT\d\d\.\d{1,10}-\d{1,16}\.json(\..{1,64}\.tmp)?$/, '2026-01-31T08.1-1.json.', many('a')),
+    foreign(/^\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?\.jsonl$/),
   ],
   'engine/features/usage/report.ts': [
     foreign(/^(\d{1,5})([mhd])$/),

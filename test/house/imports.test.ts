@@ -59,7 +59,14 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/store/',
     [
       'engine/store/',
-      ...below('model/fault.ts', 'model/json/json.ts', 'model/status.ts', 'observe/log/logs.ts', 'paths.ts'),
+      ...below(
+        'model/fault.ts',
+        'model/json/json.ts',
+        'model/status.ts',
+        'observe/log/logs.ts',
+        'paths.ts',
+        'runtime/memoize.ts',
+      ),
       'node:',
     ],
   ],
@@ -593,7 +600,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'routing/reasoning/',
         'routing/',
       ),
-      ...below('service/', 'runtime/', 'doctor/', 'trial/', 'upstream/'),
+      ...below('service/', 'store/store-thread.ts', 'runtime/', 'doctor/', 'trial/', 'upstream/'),
       // The shapes of the service's answers.
       'admin/schema.ts',
       'engine/bench/bench.ts',

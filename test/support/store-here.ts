@@ -1,9 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import { storeAnswers } from '../../engine/store/queries.ts';
 import { serveStore } from '../../engine/store/serve-store.ts';
-import { loadSqlite } from '../../engine/store/sqlite.ts';
+import { type Database, loadSqlite } from '../../engine/store/sqlite.ts';
 import { type OpenStore, openStoreIn } from '../../engine/store/store-thread.ts';
-import { prepareToRead } from '../../engine/store/tables.ts';
+import { prepareToRead, prepareToWrite } from '../../engine/store/tables.ts';
+import { type Counted, type Series, UsageTable, type UsageUnit } from '../../engine/store/usage.ts';
 
 /** Opens the files of a store in this thread: tests start many services, and a thread of each would load its code anew. */
 export const storeHere: OpenStore = openStoreIn(() => {
@@ -31,4 +32,25 @@ export const idsIn = (file: string): readonly string[] => {
   } finally {
     db?.close();
   }
+};
+
+/** Requests of a unit of time that begins at a time as `2026-01-31T08:05`. */
+export interface UsageRow extends Counted {
+  readonly unit: UsageUnit;
+  readonly at: string;
+  readonly series: Partial<Series>;
+}
+
+/** Adds sums to a file, which is made if there is none; returns it open. */
+export const withUsage = (file: string, rows: readonly UsageRow[]): Database => {
+  const db = loadSqlite()?.open(file);
+  if (!db) throw new Error('No library runs here.');
+  prepareToWrite(db);
+  const table = new UsageTable(db);
+  const none = { protocol: 'chat', scenario: '', provider: '', model: '', client: '' };
+  for (const { unit, at, series, ...counted } of rows) {
+    table.add(unit, Date.parse(at.length === 13 ? `${at}:00Z` : `${at}Z`), { ...none, ...series }, counted);
+  }
+  table.write();
+  return db;
 };

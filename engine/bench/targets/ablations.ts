@@ -31,7 +31,6 @@ const single: readonly Ablation[] = [
   { name: 'log', about: '`LOG: false`: no log lines', additions: { LOG: false } },
   { name: 'request-log', about: "the lines of destinations, without the server's", without: ['requestLog'] },
   { name: 'metrics', about: 'counts of requests', without: ['metrics'] },
-  { name: 'usage', about: 'usage by hours', without: ['usage'] },
 ];
 
 /** What can be switched off, one at a time, and all at once. */

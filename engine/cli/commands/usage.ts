@@ -1,6 +1,7 @@
-import { usageFolder } from '../../features/usage/bucket-files.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../../features/usage/report.ts';
 import type { UsageFigures, UsageReport, UsageStep } from '../../features/usage/schema.ts';
+import { messageOf } from '../../model/fault.ts';
+import { openStore, storeFile } from '../../store/store-thread.ts';
 import { type Cli, CommandError } from '../cli.ts';
 
 /** Options of `junctor usage`, as typed. */
@@ -14,7 +15,7 @@ interface UsageOptions {
   readonly csv?: boolean;
 }
 
-/** `junctor usage`: prints requests, tokens and cost over time. Reads the files, so the service need not run. */
+/** `junctor usage`: prints requests, tokens and cost over time. Reads the store's file, so the service need not run. */
 export const printUsage = async (
   cli: Cli,
   { by, since, until, step, times = false, json = false, csv = false }: UsageOptions,
@@ -22,7 +23,14 @@ export const printUsage = async (
   if (json && csv) throw new CommandError('--json and --csv exclude each other.');
   const names = { from: '--since', to: '--until', by: '--by', step: '--step' };
   const query = readUsageQuery({ from: since, to: until, by, step }, Date.now(), names);
-  const report = await usageReport(usageFolder(cli.home), query);
+  const store = openStore({ role: 'read', file: storeFile(cli.home) }, { warn: cli.print });
+  const cells = await store
+    .ask('usage', query)
+    .catch((error: unknown) => {
+      throw new CommandError(messageOf(error));
+    })
+    .finally(() => store.close());
+  const report = usageReport(query, cells);
   if (json) cli.print(JSON.stringify(report, null, 2));
   else if (csv) cli.print(usageCsv(report).trimEnd());
   else for (const line of tableOf(report, times)) cli.print(line);

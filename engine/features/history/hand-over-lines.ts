@@ -65,7 +65,6 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
     isWriting = true;
     return inTurn(async () => {
       await applyBounds();
-      if (known.days === 0) lines.discard();
       for (let next = lines.next(); next; next = lines.next()) {
         await keeper.append(next.bytes);
         lines.written(next);

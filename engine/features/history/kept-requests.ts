@@ -22,7 +22,7 @@ const pruneMs = 600_000;
 export class KeptRequests implements HistoryKeeper {
   readonly #options: KeptOptions;
   readonly #file: string;
-  readonly #olderFolder: string;
+  readonly #older: { readonly requests: string; readonly usage: string };
   readonly #store: StoreChannel;
   readonly #work: FileWork;
   /** What the thread doesn't know yet. */
@@ -34,15 +34,15 @@ export class KeptRequests implements HistoryKeeper {
     const { home, log, openStore, nowMs } = options;
     this.#options = options;
     this.#file = storeFile(home);
-    this.#olderFolder = join(home, 'history');
-    this.#store = openStore({ role: 'write', file: this.#file, olderFolder: this.#olderFolder }, log);
+    this.#older = { requests: join(home, 'history'), usage: join(home, 'usage', 'hours') };
+    this.#store = openStore({ role: 'write', file: this.#file, older: this.#older }, log);
     this.#work = new FileWork(log, this.#file, "the history of requests can't be tidied");
     this.#prunedAtMs = nowMs();
   }
 
   async bound(bounds: StoreBounds): Promise<void> {
     this.#bounds = bounds;
-    const leftWork = existsSync(this.#olderFolder) || (bounds.days === 0 && existsSync(this.#file));
+    const leftWork = this.#hasOlder() || (bounds.days === 0 && existsSync(this.#file));
     if (this.#isRunning || leftWork) await this.#begin();
   }
 
@@ -52,7 +52,7 @@ export class KeptRequests implements HistoryKeeper {
   }
 
   async clear(): Promise<void> {
-    if (!existsSync(this.#file) && !existsSync(this.#olderFolder)) return;
+    if (!existsSync(this.#file) && !this.#hasOlder()) return;
     await this.#begin();
     await this.#store.ask('clear', null);
   }
@@ -77,6 +77,10 @@ export class KeptRequests implements HistoryKeeper {
   close(): Promise<void> {
     this.#isRunning = false;
     return this.#store.close();
+  }
+
+  #hasOlder(): boolean {
+    return Object.values(this.#older).some((folder) => existsSync(folder));
   }
 
   async #begin(): Promise<void> {

@@ -35,7 +35,7 @@ export class StoredRequests {
     isWritten = false,
   ): Promise<Questions[Name]['answer']> {
     const { write, keeper } = this.#options;
-    if (this.days === 0) return this.#asked(name, query, await this.#recent());
+    if (this.days === 0 && name !== 'usage') return this.#asked(name, query, await this.#recent());
     if (!isWritten) await write();
     try {
       return await this.#asked(name, query);

@@ -1,7 +1,7 @@
 import type { ClientWire } from '../../model/wire/client-wires.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
+import { TimeScale } from '../../store/time-scale.ts';
 import type { Activity, HourFigures } from '../record/schema.ts';
-import { TimeScale } from '../record/series.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
 
 /** The length of a step, in milliseconds, and how many are kept: an hour. */

@@ -29,6 +29,9 @@ type EndedRecord = Pick<
   | 'fault'
   | 'usage'
   | 'cost'
+  | 'defaultCost'
+  | 'mayCost'
+  | 'calls'
   | 'firstByteMs'
   | 'durationMs'
   | 'overheadMs'
@@ -53,8 +56,21 @@ export const recordLine = (
   endedAtMs: number,
   maskText: (text: string) => string,
 ): string => {
-  const { reason, model, fault, usage, cost, tools, turns, lossCount, failedAttempts, firstByteMs, overheadMs } =
-    record;
+  const {
+    reason,
+    model,
+    fault,
+    usage,
+    cost,
+    defaultCost,
+    calls,
+    tools,
+    turns,
+    lossCount,
+    failedAttempts,
+    firstByteMs,
+    overheadMs,
+  } = record;
   const losses = lossCount === 0 ? none : record.losses.slice(0, maxLosses).map(showLoss);
   // One literal: neither its members nor its text are put together piece by piece.
   return JSON.stringify({
@@ -85,6 +101,9 @@ export const recordLine = (
     fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), maxFaultChars) },
     usage: usage && countsOf(usage),
     cost: isCost(cost) ? cost : undefined,
+    defaultCost: isCost(defaultCost) ? defaultCost : undefined,
+    charged: record.mayCost ? true : undefined,
+    retries: calls > 1 ? calls - 1 : undefined,
     firstByteMs: firstByteMs === undefined ? undefined : tenths(firstByteMs),
     overheadMs: overheadMs === undefined ? undefined : tenths(overheadMs),
     lossesOmitted: lossCount > losses.length ? lossCount - losses.length : undefined,

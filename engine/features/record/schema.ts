@@ -74,6 +74,11 @@ export const RequestSummary = Type.Object({
   cost: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Billionths of a USD, at the prices that are known; absent: unknown.' }),
   ),
+  defaultCost: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'What the same tokens would have cost at `Router.default`.' }),
+  ),
+  charged: Type.Optional(Type.Boolean({ description: 'True if an upstream may charge for it.' })),
+  retries: Type.Optional(Type.Integer({ description: 'Calls after the first one; absent: none.' })),
   firstByteMs: times('From the arrival of the body to the first byte of the answer.'),
   durationMs: Type.Number({ description: 'From the arrival of the body to the end.' }),
   overheadMs: times('Time to the first byte that the upstream had no part in.'),

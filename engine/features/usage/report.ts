@@ -1,20 +1,17 @@
 import { fail } from '../../model/fault.ts';
-import { minutesKeptMs, stepsKeptMs } from './bucket-files.ts';
-import { addSums, addTimes, bucketStartMs, floorTo, noTimes, otherName, usageScale } from './buckets.ts';
-import { readBuckets } from './read-buckets.ts';
 import {
+  addSums,
+  addTimes,
+  noTimes,
   noUsage,
-  type UsageCell,
-  type UsageFigures,
-  UsageGroup,
-  type UsageQuery,
-  type UsageReport,
-  type UsageRow,
-  UsageStep,
-  type UsageSums,
-  type UsageTimes,
+  type Times,
   type UsageUnit,
-} from './schema.ts';
+  unitKeptMs,
+  unitMs,
+  usageScale,
+} from '../../store/usage.ts';
+import { type SumsCell, SumsCells, type SumsQuery } from '../../store/usage-cells.ts';
+import { type UsageFigures, UsageGroup, type UsageReport, UsageStep, type UsageSums } from './schema.ts';
 
 /** The parameters of a report, as texts. */
 type UsageParams = Readonly<Partial<Record<'from' | 'to' | 'by' | 'step' | 'offset', string | undefined>>>;
@@ -27,9 +24,6 @@ const maxHourlyDays = 31;
 /** The longest recent time, in milliseconds, whose sums begin and end with a minute; those of others, with an hour. */
 const exactMs = 6 * 3_600_000;
 
-/** Rows of a report that have a name of their own: beyond it, they are summed up under `otherName`. */
-const maxRows = 20_000;
-
 const groups = UsageGroup.enum;
 const steps = UsageStep.enum;
 
@@ -38,7 +32,7 @@ export const readUsageQuery = (
   { from = '30d', to, by = 'model', step = 'none', offset = '0' }: UsageParams,
   nowMs: number,
   names: Readonly<Partial<Record<keyof UsageParams, string>>> = {},
-): UsageQuery => {
+): SumsQuery => {
   const refuse = (param: keyof UsageParams, message: string): never =>
     fail('invalid-request', `${names[param] ?? param} ${message}`, { param });
   const timeOf = (param: 'from' | 'to', text: string): number =>
@@ -49,11 +43,11 @@ export const readUsageQuery = (
   const width = steps.find((known) => known === step) ?? refuse('step', `must be one of ${steps.join(', ')}.`);
   const beginMs = timeOf('from', from);
   const unit = unitOf(width, beginMs, toMs, nowMs);
-  const fromMs = floorTo(unit, beginMs);
+  const fromMs = Math.floor(beginMs / unitMs[unit]) * unitMs[unit];
   if (fromMs >= toMs) refuse('from', `must be before ${names.to ?? 'to'}.`);
-  if (width === '5s' && Math.max(toMs, nowMs) - beginMs > stepsKeptMs)
+  if (width === '5s' && Math.max(toMs, nowMs) - beginMs > unitKeptMs['5s'])
     refuse('step', 'must be minute, hour, day, month or none beyond the last hour.');
-  if (width === 'minute' && Math.max(toMs, nowMs) - beginMs > minutesKeptMs)
+  if (width === 'minute' && Math.max(toMs, nowMs) - beginMs > unitKeptMs.minute)
     refuse('step', 'must be hour, day, month or none beyond the last 2 days.');
   if (width === 'hour' && toMs - fromMs > (maxHourlyDays + 1) * dayMs)
     refuse('step', `must be day, month or none beyond ${maxHourlyDays} days.`);
@@ -64,7 +58,7 @@ export const readUsageQuery = (
 
 const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
   if (step === '5s') return step;
-  const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= minutesKeptMs;
+  const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= unitKeptMs.minute;
   return step === 'minute' || isExact ? 'minute' : 'hour';
 };
 
@@ -85,43 +79,12 @@ export const readTime = (text: string, nowMs: number): number | undefined => {
   return atMs >= 0 ? atMs : undefined;
 };
 
-/** Sums of requests by step and name, at most so many. */
-class Cells {
-  readonly #cells = new Map<string, UsageCell>();
-
-  add(from: string | null, ownName: string, sums: Partial<UsageSums>, times: UsageTimes | undefined): void {
-    const name = this.#cells.size < maxRows || this.#cells.has(`${from} ${ownName}`) ? ownName : otherName;
-    const key = `${from} ${name}`;
-    const cell = this.#cells.get(key) ?? { from, name, sums: { ...noUsage }, times: noTimes() };
-    this.#cells.set(key, cell);
-    addSums(cell.sums, sums);
-    if (times) addTimes(cell.times, times);
-  }
-
-  get all(): readonly UsageCell[] {
-    return [...this.#cells.values()];
-  }
-}
-
-/** Sums up what the folder has. */
-export const usageCells = async (folder: string, query: UsageQuery): Promise<readonly UsageCell[]> => {
-  const cells = new Cells();
-  await readBuckets(folder, query, (bucket, row) =>
-    cells.add(stepOf(query, bucket), nameOf(query.by, row), row, row.times),
-  );
-  return cells.all;
-};
-
-/** Reports what the folder has, with what other machines answered to the same query. */
-export const usageReport = async (
-  folder: string,
-  query: UsageQuery,
-  others: readonly UsageCell[] = [],
-): Promise<UsageReport> => {
+/** Reports sums, of this machine and of others. */
+export const usageReport = (query: SumsQuery, ...of: readonly (readonly SumsCell[])[]): UsageReport => {
   const { fromMs, toMs, by, step } = query;
   const total = { sums: { ...noUsage }, times: noTimes() };
-  const cells = new Cells();
-  for (const { from, name, sums, times } of [...(await usageCells(folder, query)), ...others]) {
+  const cells = new SumsCells();
+  for (const { from, name, sums, times } of of.flat()) {
     addSums(total.sums, sums);
     addTimes(total.times, times);
     cells.add(from, name, sums, times);
@@ -138,7 +101,7 @@ export const usageReport = async (
   };
 };
 
-const figuresOf = ({ sums, times }: Pick<UsageCell, 'sums' | 'times'>): UsageFigures => {
+const figuresOf = ({ sums, times }: Pick<SumsCell, 'sums' | 'times'>): UsageFigures => {
   const [firstByteMs, durationMs, overheadMs] = [times.firstByte, times.duration, times.overhead].map(percentilesOf);
   return {
     ...sums,
@@ -148,7 +111,7 @@ const figuresOf = ({ sums, times }: Pick<UsageCell, 'sums' | 'times'>): UsageFig
   };
 };
 
-const percentilesOf = (counts: UsageTimes[keyof UsageTimes]): UsageFigures['durationMs'] => {
+const percentilesOf = (counts: Times[keyof Times]): UsageFigures['durationMs'] => {
   const byClass = Object.entries(counts)
     .map(([timeClass, count]): [number, number] => [Number(timeClass), count])
     .toSorted(([one], [other]) => one - other);
@@ -156,43 +119,13 @@ const percentilesOf = (counts: UsageTimes[keyof UsageTimes]): UsageFigures['dura
   return p50 === undefined || p95 === undefined || p99 === undefined ? undefined : { p50, p95, p99 };
 };
 
-const inOrder = (one: UsageCell, other: UsageCell): number =>
+const inOrder = (one: SumsCell, other: SumsCell): number =>
   compare(one.from ?? '', other.from ?? '') ||
   other.sums.cost - one.sums.cost ||
   other.sums.requests - one.sums.requests ||
   compare(one.name, other.name);
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/** The start of a bucket's day or month (its date up to `length`) by a clock that is so many minutes ahead of UTC. */
-const startOf = (bucket: string, length: number, offset = 0): string => {
-  const aheadMs = offset * 60_000;
-  const local = new Date(bucketStartMs(bucket) + aheadMs).toISOString().slice(0, length);
-  // A date without a time, also one of a month, is read as UTC.
-  return new Date(Date.parse(local) - aheadMs).toISOString();
-};
-
-const stepOf = ({ step, offset }: Pick<UsageQuery, 'step' | 'offset'>, bucket: string): string | null => {
-  switch (step) {
-    case '5s':
-    case 'minute':
-    case 'hour':
-      return new Date(bucketStartMs(bucket)).toISOString();
-    case 'day':
-      return startOf(bucket, 'yyyy-mm-dd'.length, offset);
-    case 'month':
-      return startOf(bucket, 'yyyy-mm'.length, offset);
-    case 'none':
-      return null;
-    default:
-      return step satisfies never;
-  }
-};
-
-const nameOf = (by: UsageGroup, row: UsageRow): string => {
-  if (by === 'all') return '';
-  return by === 'model' ? [row.provider, row.model].filter((part) => part !== '').join(',') : row[by];
-};
 
 const columns = [
   'requests',

@@ -27,28 +27,10 @@ const sums = {
 export const UsageSums = Type.Object(sums);
 export type UsageSums = Static<typeof UsageSums>;
 
-export const noUsage: UsageSums = {
-  requests: 0,
-  errors: 0,
-  retries: 0,
-  losses: 0,
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  output: 0,
-  reasoning: 0,
-  cost: 0,
-  unpriced: 0,
-  saved: 0,
-  uncompared: 0,
-  uncounted: 0,
-};
-
 const counts = Type.Record(Type.String(), count());
 
 /** How many requests took how long, by class of time. */
-export const UsageTimes = Type.Object({ firstByte: counts, duration: counts, overhead: counts });
-export type UsageTimes = Static<typeof UsageTimes>;
+const UsageTimes = Type.Object({ firstByte: counts, duration: counts, overhead: counts });
 
 const percentiles = (description: string) =>
   Type.Optional(
@@ -81,29 +63,14 @@ export type UsageCell = Static<typeof UsageCell>;
 /** What another machine answers. */
 export const UsageCells = Type.Immutable(Type.Array(UsageCell));
 
-/** What a bucket's requests of one kind came to; an empty name is none. */
-export const UsageRow = Type.Object({
-  protocol: Type.String(),
-  scenario: Type.String(),
-  provider: Type.String(),
-  model: Type.String(),
-  client: Type.String(),
-  ...sums,
-  // Files of earlier versions lack these.
-  losses: Type.Optional(sums.losses),
-  times: Type.Optional(UsageTimes),
-});
-export type UsageRow = Static<typeof UsageRow>;
-
 export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
 export type UsageGroup = Static<typeof UsageGroup>;
 
 export const UsageStep = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
 export type UsageStep = Static<typeof UsageStep>;
 
-/** What is counted together: a bucket is 5 seconds, a minute or an hour. */
-export const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
-export type UsageUnit = Static<typeof UsageUnit>;
+/** What is counted together: 5 seconds, a minute or an hour. */
+const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
 
 /** What another machine is asked of its usage, from buckets of one unit: times in milliseconds since 1970. */
 export const UsageQuery = Type.Object({

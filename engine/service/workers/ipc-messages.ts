@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { ClientUsageRecord } from '../../features/clients/usage.ts';
 import { HistoryQuestion } from '../../features/history/questions.ts';
 import { Family } from '../../features/metrics/families.ts';
-import { UsageRow } from '../../features/usage/schema.ts';
 import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
 import { ListenAddress } from './listen-address.ts';
@@ -38,7 +37,6 @@ const Kept = Type.Union([
   Type.Object({ what: Type.Literal('clear') }),
   /** Sets the file of requests aside if it is damaged. */
   Type.Object({ what: Type.Literal('check') }),
-  Type.Object({ what: Type.Literal('usage'), stepMs: Type.Number(), rows: Type.Array(UsageRow) }),
   Type.Object({ what: Type.Literal('clients'), used: ClientUsageRecord }),
   /** Writes what all processes have handed over. */
   Type.Object({ what: Type.Literal('flush') }),

@@ -17,7 +17,6 @@ export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>
       clear: async () => void (await hand({ what: 'clear' })),
       check: async () => void (await hand({ what: 'check' })),
     },
-    usage: { take: async (stepMs, rows) => void (await hand({ what: 'usage', stepMs, rows: [...rows] })) },
     clients: {
       async add(used) {
         const { all, restates = false } = await hand({ what: 'clients', used });
@@ -43,9 +42,6 @@ export const keep = async (keeper: Keeper, kept: Kept): Promise<KeepResult> => {
       break;
     case 'check':
       await keeper.history.check();
-      break;
-    case 'usage':
-      await keeper.usage.take(kept.stepMs, kept.rows);
       break;
     case 'clients':
       return { kind: 'keep', ...(await keeper.clients.add(kept.used)) };

@@ -38,7 +38,11 @@ class Rig {
   /** Another one, as after a start. */
   other(sqlite: Sqlite): StoreWriter {
     const warn = (message: string): void => void this.warnings.push(message);
-    return new StoreWriter(sqlite, { file: this.file, olderFolder: this.older }, warn);
+    return new StoreWriter(
+      sqlite,
+      { file: this.file, older: { requests: this.older, usage: join(this.folder, 'none') } },
+      warn,
+    );
   }
 
   restart(): void {

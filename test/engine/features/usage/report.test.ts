@@ -1,40 +1,35 @@
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { readUsageQuery, usageCsv, usageReport } from '../../../../engine/features/usage/report.ts';
-import { noUsage, type UsageRow } from '../../../../engine/features/usage/schema.ts';
+import type { UsageReport } from '../../../../engine/features/usage/schema.ts';
+import type { Sums, UsageUnit } from '../../../../engine/store/usage.ts';
+import { usageIn } from '../../../../engine/store/usage-cells.ts';
+import { type UsageRow, withUsage } from '../../../support/store-here.ts';
 
 type UsageParams = Parameters<typeof readUsageQuery>[0];
 
 const nowMs = Date.parse('2026-03-01T12:30:00Z');
 
-const row = (more: Partial<UsageRow>): UsageRow => ({
-  protocol: 'chat',
-  scenario: 'default',
-  provider: 'p',
-  model: 'm',
-  client: '',
-  ...noUsage,
-  requests: 1,
-  ...more,
-});
+type Row = UsageRow['series'] & Partial<Sums>;
 
-type Buckets = Readonly<Record<string, readonly UsageRow[]>>;
+const row = (more: Row): Row => ({ scenario: 'default', provider: 'p', model: 'm', requests: 1, ...more });
 
-const folderOf = async (t: ExecutionContext, hours: Buckets, minutes: Buckets = {}): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'junctor-report-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  await mkdir(folder, { recursive: true });
-  for (const [hour, rows] of Object.entries(hours)) {
-    const id = `${hour}.1-1`;
-    await writeFile(join(folder, `${id}.json`), JSON.stringify({ id, rows }));
+type Units = Readonly<Record<string, readonly Row[]>>;
+
+const rowsOf = (unit: UsageUnit, units: Units): readonly UsageRow[] =>
+  Object.entries(units).flatMap(([at, rows]) =>
+    rows.map(({ protocol = 'chat', scenario = '', provider = '', model = '', client = '', ...sums }) => ({
+      ...{ unit, at, sums, times: undefined },
+      series: { protocol, scenario, provider, model, client },
+    })),
+  );
+
+const reportOf = (query: ReturnType<typeof readUsageQuery>, ofHours: Units, ofMinutes: Units = {}): UsageReport => {
+  const db = withUsage(':memory:', [...rowsOf('hour', ofHours), ...rowsOf('minute', ofMinutes)]);
+  try {
+    return usageReport(query, usageIn(db, query));
+  } finally {
+    db.close();
   }
-  for (const [minute, rows] of Object.entries(minutes)) {
-    const line = JSON.stringify({ id: `${minute}.1-1`, rows });
-    await appendFile(join(folder, `${minute.slice(0, 'yyyy-mm-dd'.length)}.jsonl`), `${line}\n`);
-  }
-  return folder;
 };
 
 const hours = {
@@ -85,8 +80,8 @@ const reports: readonly (readonly [params: UsageParams, rows: readonly string[]]
 ];
 
 for (const [params, expected] of reports) {
-  test(`sums by ${JSON.stringify(params)}`, async (t) => {
-    const { rows, total } = await usageReport(await folderOf(t, hours, minutes), readUsageQuery(params, nowMs));
+  test(`sums by ${JSON.stringify(params)}`, (t) => {
+    const { rows, total } = reportOf(readUsageQuery(params, nowMs), hours, minutes);
     const shown = rows.map(
       ({ from, name, requests, cost }) => `${from?.replace(/(:00)?:00\.000Z$/, '') ?? '-'} ${name} ${requests} ${cost}`,
     );
@@ -121,10 +116,10 @@ for (const [params, message] of refused) {
   });
 }
 
-test('CSV: names can neither break a row nor become a formula', async (t) => {
+test('CSV: names can neither break a row nor become a formula', (t) => {
   const names = ['=1+1', '+1', '-1', '@x', 'a"b', 'a,b', 'a\nb', '\ttab', 'plain'];
-  const folder = await folderOf(t, { '2026-03-01T12': names.map((client, cost) => row({ client, cost: 100 - cost })) });
-  const report = await usageReport(folder, readUsageQuery({ by: 'client' }, nowMs));
+  const rows = names.map((client, cost) => row({ client, cost: 100 - cost }));
+  const report = reportOf(readUsageQuery({ by: 'client' }, nowMs), { '2026-03-01T12': rows });
   const [head, ...lines] = usageCsv(report).trimEnd().split('\r\n');
   t.is(
     head,
@@ -139,13 +134,13 @@ test('CSV: names can neither break a row nor become a formula', async (t) => {
   t.regex(lines[0] ?? '', /,0\.000000100,0\.000000000,{9}$/);
 });
 
-test('a report has 20,000 rows of their own; what comes beyond is summed up', async (t) => {
+test('a report has 20,000 rows of their own; what comes beyond is summed up', (t) => {
   const day = (n: number): string => new Date(Date.UTC(2026, 1, 1) + n * 3_600_000).toISOString().slice(0, 13);
   const many = Object.fromEntries(
     Array.from({ length: 24 }, (_, n) => [day(n), Array.from({ length: 1_000 }, (_, m) => row({ model: `m${m}` }))]),
   );
   const query = readUsageQuery({ step: 'hour' }, nowMs);
-  const { rows, total } = await usageReport(await folderOf(t, many), query);
+  const { rows, total } = reportOf(query, many);
   t.is(total.requests, 24_000);
   t.is(
     rows.reduce((sum, { requests }) => sum + requests, 0),

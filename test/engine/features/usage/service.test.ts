@@ -1,9 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import test from 'ava';
-import { usageFolder } from '../../../../engine/features/usage/bucket-files.ts';
-import { readBuckets } from '../../../../engine/features/usage/read-buckets.ts';
 import type { UsageReport } from '../../../../engine/features/usage/schema.ts';
+import { storeFile } from '../../../../engine/store/store-thread.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { addressIn, commandRig } from '../../../support/processes/command.ts';
 import { connectToWorkers } from '../../../support/processes/workers.ts';
@@ -93,7 +91,7 @@ test('the figures are those of the requests: answers, failures, retries, streams
   const report = async (query: string): Promise<UsageReport> => JSON.parse(await (await get(query)).text());
 
   t.is((await report('')).total.requests, 0);
-  t.deepEqual(await readdir(join(gateway.home, 'usage')).catch(() => []), [], 'without requests, nothing is written');
+  t.false(existsSync(storeFile(gateway.home)), 'without requests, nothing is written');
 
   t.is(await send('p,priced'), 200);
   t.is(await send('default', 'plain', keyOf('team')), 200);
@@ -186,41 +184,6 @@ test('the figures are those of the requests: answers, failures, retries, streams
     t.is(refused.status, 400, field);
     t.regex(await refused.text(), new RegExp(`"message":"${field.split('=')[0]} must be`));
   }
-});
-
-test('kill -9: what was written counts once after the next starts', async (t) => {
-  const upstream = await startUpstream(script);
-  t.teardown(upstream.close);
-  const { home, begin } = await commandRig(t, { PORT: 0, LOG: false, Providers: providersAt(upstream.url) });
-  const written = async (): Promise<number> => {
-    let sum = 0;
-    const span = { fromMs: 0, toMs: Date.now() + 3_600_000, unit: 'hour' } as const;
-    await readBuckets(usageFolder(home), span, (_, { requests }) => {
-      sum += requests;
-    });
-    return sum;
-  };
-  let asked = 0;
-  for (let round = 1; round <= 3; round += 1) {
-    const running = begin(['start']);
-    await running.says('listens on');
-    const baseUrl = addressIn(running.out());
-    for (let n = 0; n < round; n += 1) {
-      asked += 1;
-      const body = bodyFor('p,priced', `round ${round}`);
-      const answer = await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', body });
-      await answer.text();
-    }
-    await until(async () => (await written()) === asked);
-    running.child.kill('SIGKILL');
-    await running.ended;
-  }
-  const last = begin(['start']);
-  await last.says('listens on');
-  const { total }: UsageReport = JSON.parse(await (await fetch(`${addressIn(last.out())}/api/usage`)).text());
-  t.like(total, { requests: 6, cost: 6 * cost, errors: 0 });
-  const byMinute = await fetch(`${addressIn(last.out())}/api/usage?step=minute&from=1h`);
-  t.deepEqual(JSON.parse(await byMinute.text()).total, total);
 });
 
 test('two processes: whichever is asked has the sums of both', async (t) => {

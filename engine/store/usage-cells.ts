@@ -1,0 +1,103 @@
+import type { Database } from './sqlite.ts';
+import {
+  addSums,
+  addTimes,
+  noTimes,
+  noUsage,
+  otherName,
+  type Series,
+  type Sums,
+  seriesIn,
+  sumsIn,
+  type Times,
+  timesIn,
+  type UsageUnit,
+  unitMs,
+} from './usage.ts';
+
+/** What sums are asked for: from units of one length that begin in a span, in milliseconds since 1970. */
+export interface SumsQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly by: 'model' | 'provider' | 'client' | 'scenario' | 'protocol' | 'all';
+  readonly step: UsageUnit | 'day' | 'month' | 'none';
+  readonly unit: UsageUnit;
+  /** Minutes by which days and months begin before those of UTC. */
+  readonly offset?: number;
+}
+
+/** What requests of one name came to in one step; an empty name is none. */
+export interface SumsCell {
+  readonly from: string | null;
+  readonly name: string;
+  readonly sums: Sums;
+  readonly times: Times;
+}
+
+/** Rows of a report that have a name of their own: beyond it, they are summed up under `otherName`. */
+const maxRows = 20_000;
+
+/** Sums of requests by step and name, at most so many. */
+export class SumsCells {
+  readonly #cells = new Map<string, SumsCell>();
+
+  add(from: string | null, ownName: string, sums: Partial<Sums>, times: Times): void {
+    const name = this.#cells.size < maxRows || this.#cells.has(`${from} ${ownName}`) ? ownName : otherName;
+    const key = `${from} ${name}`;
+    const cell = this.#cells.get(key) ?? { from, name, sums: { ...noUsage }, times: noTimes() };
+    this.#cells.set(key, cell);
+    addSums(cell.sums, sums);
+    addTimes(cell.times, times);
+  }
+
+  get all(): readonly SumsCell[] {
+    return [...this.#cells.values()];
+  }
+}
+
+/** Sums up what a database has. */
+export const usageIn = (db: Database, query: SumsQuery): readonly SumsCell[] => {
+  const width = unitMs[query.unit];
+  const floor = (atMs: number): number => Math.floor(atMs / width) * width;
+  const names = new Map<unknown, string>();
+  for (const { id, names: all } of db.prepare('SELECT id, names FROM series').all())
+    names.set(id, nameOf(query.by, seriesIn(all)));
+  const rows = db
+    .prepare('SELECT * FROM usage WHERE unit = ? AND at BETWEEN ? AND ?')
+    .all(width, floor(query.fromMs), floor(query.toMs - 1));
+  const cells = new SumsCells();
+  for (const row of rows) {
+    cells.add(stepOf(query, Number(row.at)), names.get(row.series) ?? '', sumsIn(row), timesIn(row.times));
+  }
+  return cells.all;
+};
+
+const nameOf = (by: SumsQuery['by'], series: Series): string => {
+  if (by === 'all') return '';
+  return by === 'model' ? [series.provider, series.model].filter((part) => part !== '').join(',') : series[by];
+};
+
+/** The start of a time's day or month (its date up to `length`) by a clock that is so many minutes ahead of UTC. */
+const startOf = (atMs: number, length: number, offset = 0): string => {
+  const aheadMs = offset * 60_000;
+  const local = new Date(atMs + aheadMs).toISOString().slice(0, length);
+  // A date without a time, also one of a month, is read as UTC.
+  return new Date(Date.parse(local) - aheadMs).toISOString();
+};
+
+const stepOf = ({ step, offset }: Pick<SumsQuery, 'step' | 'offset'>, atMs: number): string | null => {
+  switch (step) {
+    case '5s':
+    case 'minute':
+    case 'hour':
+      return new Date(atMs).toISOString();
+    case 'day':
+      return startOf(atMs, 'yyyy-mm-dd'.length, offset);
+    case 'month':
+      return startOf(atMs, 'yyyy-mm'.length, offset);
+    case 'none':
+      return null;
+    default:
+      return step satisfies never;
+  }
+};

@@ -1,0 +1,229 @@
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { BoundedMap } from '../runtime/memoize.ts';
+import type { Database, SqlRow } from './sqlite.ts';
+import { TimeScale } from './time-scale.ts';
+
+/** What is counted together, by its length in milliseconds. */
+export const unitMs = { '5s': 5_000, minute: 60_000, hour: 3_600_000 } as const;
+export type UsageUnit = keyof typeof unitMs;
+
+const dayMs = 86_400_000;
+
+/** How long each is kept, in milliseconds. */
+export const unitKeptMs = { '5s': 3_600_000, minute: 2 * dayMs, hour: 400 * dayMs } as const satisfies Record<
+  UsageUnit,
+  number
+>;
+
+const units: readonly UsageUnit[] = ['5s', 'minute', 'hour'];
+
+/** What requests came to. */
+export const noUsage = {
+  requests: 0,
+  errors: 0,
+  retries: 0,
+  losses: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  cost: 0,
+  unpriced: 0,
+  saved: 0,
+  uncompared: 0,
+  uncounted: 0,
+};
+export type Sums = typeof noUsage;
+
+const isSum = (name: string): name is keyof Sums => name in noUsage;
+const sumNames: readonly (keyof Sums)[] = Object.keys(noUsage).filter(isSum);
+
+/** How many requests took how long, by class of `usageScale`. */
+export type Times = Readonly<Record<'firstByte' | 'duration' | 'overhead', Record<string, number>>>;
+
+/** Of the times of requests: from 0.1 ms to 10,000 s. */
+export const usageScale = new TimeScale(0.1, 20, 8);
+
+export const noTimes = (): Times => ({ firstByte: {}, duration: {}, overhead: {} });
+
+/** What requests are counted by; an empty text is none. */
+export interface Series {
+  readonly protocol: string;
+  readonly scenario: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly client: string;
+}
+
+/** Requests of one series. */
+export interface Counted {
+  readonly sums: Partial<Sums>;
+  readonly times: Times | undefined;
+}
+
+/** Adds sums to others. */
+export const addSums = (to: Sums, from: Partial<Sums>): void => {
+  for (const name of sumNames) to[name] += from[name] ?? 0;
+};
+
+/** Adds times to others. */
+export const addTimes = (to: Times, from: Times): void => {
+  let name: keyof Times;
+  for (name in to) {
+    for (const [timeClass, count] of Object.entries(from[name]))
+      to[name][timeClass] = (to[name][timeClass] ?? 0) + count;
+  }
+};
+
+/** The name for what is summed up beyond a bound. */
+export const otherName = 'other';
+
+/** Rows of a unit of time with names of their own; what comes beyond is summed up by protocol and client. */
+const maxRows = 1_000;
+
+/** Units of time whose rows are counted, and series whose ids are known, without asking. */
+const maxKnown = 5_000;
+
+/** Tables of the sums by unit of time, by `unit` in milliseconds and `at`, their beginning in milliseconds since 1970. */
+export const createUsage = `
+CREATE TABLE series (id INTEGER PRIMARY KEY AUTOINCREMENT, names TEXT NOT NULL UNIQUE);
+CREATE TABLE usage (
+  unit INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  series INTEGER NOT NULL,
+  ${sumNames.map((name) => `${name} INTEGER NOT NULL`).join(',\n  ')},
+  times TEXT NOT NULL,
+  PRIMARY KEY (unit, at, series)
+) WITHOUT ROWID;
+`;
+
+interface Cell {
+  readonly unit: UsageUnit;
+  readonly at: number;
+  readonly series: number;
+  readonly sums: Sums;
+  readonly times: Times;
+}
+
+/** Adds to the sums in a database, within the transactions of its user. */
+export class UsageTable {
+  readonly #db: Database;
+  readonly #ids = new BoundedMap<string, number>(maxKnown);
+  readonly #rows = new BoundedMap<string, number>(maxKnown);
+  readonly #cells = new Map<string, Cell>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Adds to all units that a time lies in. */
+  addAt(atMs: number, series: Series, counted: Counted): void {
+    for (const unit of units) this.add(unit, Math.floor(atMs / unitMs[unit]) * unitMs[unit], series, counted);
+  }
+
+  /** Adds to the unit that begins at a time. `write` follows. */
+  add(unit: UsageUnit, at: number, series: Series, { sums, times }: Counted): void {
+    const id = this.#idOf(series);
+    const key = `${unit} ${at} ${id}`;
+    const cell = this.#cells.get(key) ?? { unit, at, series: id, sums: { ...noUsage }, times: noTimes() };
+    this.#cells.set(key, cell);
+    addSums(cell.sums, sums);
+    if (times) addTimes(cell.times, times);
+  }
+
+  write(): void {
+    const find = this.#db.prepare('SELECT * FROM usage WHERE unit = ? AND at = ? AND series = ?');
+    const put = this.#db.prepare(
+      `INSERT OR REPLACE INTO usage (unit, at, series, ${sumNames.join(', ')}, times) VALUES (?, ?, ?, ${sumNames.map(() => '?').join(', ')}, ?)`,
+    );
+    const cells = [...this.#cells.values()];
+    this.#cells.clear();
+    for (const { unit, at, series, sums, times } of cells) {
+      const own = find.get(unitMs[unit], at, series);
+      const into = own || this.#hasRoom(unit, at) ? series : this.#idOf(this.#otherOf(series));
+      const known = into === series ? own : find.get(unitMs[unit], at, into);
+      if (known) {
+        addSums(sums, sumsIn(known));
+        addTimes(times, timesIn(known.times));
+      }
+      put.run(unitMs[unit], at, into, ...sumNames.map((name) => sums[name]), JSON.stringify(times));
+    }
+  }
+
+  /** Forgets what a transaction that was rolled back has added. */
+  forget(): void {
+    this.#cells.clear();
+    this.#ids.clear();
+    this.#rows.clear();
+  }
+
+  /** Removes what is too old at a time. */
+  prune(nowMs: number): void {
+    for (const unit of units) {
+      this.#db
+        .prepare('DELETE FROM usage WHERE unit = ? AND at < ?')
+        .run(unitMs[unit], nowMs - unitKeptMs[unit] - unitMs[unit]);
+    }
+  }
+
+  #idOf(series: Series): number {
+    const { protocol, scenario, provider, model, client } = series;
+    const names = JSON.stringify([protocol, scenario, provider, model, client]);
+    const known = this.#ids.get(names);
+    if (known !== undefined) return known;
+    this.#db.prepare('INSERT OR IGNORE INTO series (names) VALUES (?)').run(names);
+    const id = Number(this.#db.prepare('SELECT id FROM series WHERE names = ?').get(names)?.id);
+    this.#ids.set(names, id);
+    return id;
+  }
+
+  #otherOf(id: number): Series {
+    const { protocol, client } = seriesIn(this.#db.prepare('SELECT names FROM series WHERE id = ?').get(id)?.names);
+    return { protocol, scenario: otherName, provider: otherName, model: otherName, client };
+  }
+
+  /** Counts a row that is new. */
+  #hasRoom(unit: UsageUnit, at: number): boolean {
+    const key = `${unit} ${at}`;
+    const count = this.#db.prepare('SELECT COUNT(*) AS count FROM usage WHERE unit = ? AND at = ?');
+    const rows = this.#rows.get(key) ?? Number(count.get(unitMs[unit], at)?.count);
+    this.#rows.set(key, rows + 1);
+    return rows < maxRows;
+  }
+}
+
+/** The sums of a row. */
+export const sumsIn = (row: SqlRow): Sums => {
+  const sums = { ...noUsage };
+  for (const name of sumNames) sums[name] = Number(row[name] ?? 0);
+  return sums;
+};
+
+/** The times of a row. */
+export const timesIn = (text: unknown): Times => {
+  const value = parseJson(String(text));
+  return timesOf(isJsonObject(value) ? value : {});
+};
+
+/** Times of JSON; what isn't a count is left out. */
+export const timesOf = (value: JsonObject): Times => {
+  const times = noTimes();
+  let name: keyof Times;
+  for (name in times) {
+    const classes = value[name];
+    for (const [timeClass, count] of Object.entries(isJsonObject(classes) ? classes : {})) {
+      if (typeof count === 'number' && count >= 0) times[name][timeClass] = count;
+    }
+  }
+  return times;
+};
+
+/** The names of a series as its row has them. */
+export const seriesIn = (names: unknown): Series => {
+  const value = parseJson(String(names));
+  const [protocol = '', scenario = '', provider = '', model = '', client = ''] = Array.isArray(value)
+    ? value.map(String)
+    : [];
+  return { protocol, scenario, provider, model, client };
+};
