@@ -454,6 +454,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
+  'engine/features/metrics/process-metrics.ts': [
+    own(/_space$/),
+    own(/^VmSize:\s+(\d+)/m),
+    own(/^VmData:\s+(\d+)/m),
+    own(/^Max open files\s+(\d+)/m),
+  ],
   'engine/features/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
   'engine/features/telemetry/telemetry.ts': [own(/\/$/)],
   'engine/features/telemetry/trace-context.ts': [

@@ -235,7 +235,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ),
       'node:',
       'lru-cache',
-      'prom-client',
       'typebox',
     ],
   ],

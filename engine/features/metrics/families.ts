@@ -7,12 +7,7 @@ export const Family = Type.Object({
   /** With the prefix. */
   name: Type.String({ maxLength: 200 }),
   help: Type.String({ maxLength: 1_000 }),
-  type: Type.Union([
-    Type.Literal('counter'),
-    Type.Literal('gauge'),
-    Type.Literal('histogram'),
-    Type.Literal('summary'),
-  ]),
+  type: Type.Union([Type.Literal('counter'), Type.Literal('gauge'), Type.Literal('histogram')]),
   /** What several processes' values come to. */
   across: Across,
   /** Each line's text before its value, and the value. */

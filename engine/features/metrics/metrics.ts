@@ -1,13 +1,13 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import { fail } from '../../model/fault.ts';
-import type { Across, Metric } from '../../observe/metric.ts';
+import type { Metric } from '../../observe/metric.ts';
 import type { LossSeries } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import type { LoopHold } from '../../runtime/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { type Family, FamilyChanges, renderFamilies } from './families.ts';
-import { familyOf, seriesText } from './prometheus.ts';
+import { processFamilies } from './process-metrics.ts';
+import { familyOf } from './prometheus.ts';
 import { keyRefusalsName, requestMetrics } from './request-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
@@ -70,15 +70,14 @@ export const createMetrics = ({
   const counts = new Counts();
   const activeStreams = (): number => [...active].filter(({ isOpen }) => isOpen).length;
   const own = [...requestMetrics(counts, activeStreams, losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
-  const families = (): readonly Family[] => [...own, ...others()].map(familyOf);
+  const families = (): readonly Family[] => [...own, ...others()].map((metric) => familyOf(metric));
   const changes = new FamilyChanges();
   const tell = (all: readonly Family[]): void => {
     if (shared?.isShared()) shared.tell(changes.since(all));
   };
   const tellAll = async (): Promise<void> => {
     if (!shared?.isShared()) return;
-    const ofProcess = await processFamilies();
-    tell([...families(), ...ofProcess]);
+    tell([...families(), ...(await processFamilies())]);
   };
   return {
     follow: counts.follow,
@@ -97,11 +96,8 @@ export const createMetrics = ({
     },
     tellAll,
     async scrape() {
-      const { contentType } = processMetrics();
-      if (!shared?.isShared()) {
-        const text = `${renderFamilies(families())}\n${await processMetrics().metrics()}`;
-        return { text, contentType };
-      }
+      if (!shared?.isShared())
+        return { text: renderFamilies([...families(), ...(await processFamilies())]), contentType };
       await tellAll();
       const all = await shared.metrics();
       if (!all) return fail('unavailable', "The service's main process doesn't answer, which adds up the metrics.");
@@ -110,44 +106,11 @@ export const createMetrics = ({
   };
 };
 
+/** Source: Prometheus, "Exposition formats". */
+const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
 const refusalsIn = (families: readonly Family[]): number =>
   families
     .filter(({ name }) => name.endsWith(`_${keyRefusalsName}`))
     .flatMap(({ series }) => series)
     .reduce((sum, [, value]) => sum + value, 0);
-
-/** prom-client's words for what several processes' values come to; the first start and the worst lag are of interest. */
-const acrossOf = (aggregator: string): Across => {
-  if (aggregator === 'sum') return 'sum';
-  return aggregator === 'omit' || aggregator === 'min' ? 'min' : 'max';
-};
-
-/** The package's declarations say that a type is a number; it is a word. */
-const typeOf = (type: unknown): Family['type'] =>
-  (['counter', 'histogram', 'summary'] as const).find((word) => word === type) ?? 'gauge';
-
-const processFamilies = async (): Promise<readonly Family[]> =>
-  (await processMetrics().getMetricsAsJSON()).map(({ name, help, type, aggregator, values }): Family => {
-    const across = acrossOf(aggregator);
-    const series = values.map((sample): [string, number] => {
-      const labels = Object.entries(sample.labels).map(([label, value]) => [label, String(value)] as const);
-      // A histogram's lines have names of their own.
-      const line = 'metricName' in sample && typeof sample.metricName === 'string' ? sample.metricName : name;
-      return [seriesText(line, labels), sample.value];
-    });
-    return { name, help, type: typeOf(type), across, series };
-  });
-
-let registry: Registry | undefined;
-
-/**
- * Metrics of this process: CPU, memory, event loop, garbage collection. Shared by all services of a process, since
- * prom-client's observers, once started, never stop.
- */
-const processMetrics = (): Registry => {
-  if (!registry) {
-    registry = new Registry();
-    collectDefaultMetrics({ register: registry });
-  }
-  return registry;
-};

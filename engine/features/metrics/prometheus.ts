@@ -2,10 +2,11 @@ import type { Metric, Sample } from '../../observe/metric.ts';
 import type { Distribution } from '../record/series.ts';
 import type { Family } from './families.ts';
 
-const prefix = 'junctor_';
-
-/** A metric with its current series. */
-export const familyOf = ({ name, help, type, across = 'sum', labelNames, samples }: Metric): Family => ({
+/** A metric with its current series. `prefix`: before its name. */
+export const familyOf = (
+  { name, help, type, across = 'sum', labelNames, samples }: Metric,
+  prefix = 'junctor_',
+): Family => ({
   name: `${prefix}${name}`,
   help,
   type,
@@ -21,7 +22,7 @@ export const familyOf = ({ name, help, type, across = 'sum', labelNames, samples
 type Pair = readonly [label: string, value: string];
 
 /** A line's text before its value. */
-export const seriesText = (name: string, pairs: readonly Pair[]): string =>
+const seriesText = (name: string, pairs: readonly Pair[]): string =>
   pairs.length === 0 ? name : `${name}{${pairs.map(([label, value]) => `${label}="${escapeLabel(value)}"`).join(',')}}`;
 
 const escapeLabel = (text: string): string =>

@@ -194,11 +194,21 @@ test('reloads count by result; all metrics are listed from the start, with those
     'junctor_retries_total counter',
     'junctor_client_aborts_total counter',
     'junctor_config_reloads_total counter',
+    'process_cpu_seconds_total counter',
+    'process_start_time_seconds gauge',
     'process_resident_memory_bytes gauge',
     'nodejs_eventloop_lag_p99_seconds gauge',
+    'nodejs_active_resources gauge',
+    'nodejs_heap_size_used_bytes gauge',
+    'nodejs_heap_space_size_used_bytes gauge',
+    'nodejs_external_memory_bytes gauge',
+    'nodejs_version_info gauge',
+    'nodejs_gc_duration_seconds histogram',
   ]) {
     t.true(types.includes(type), type);
   }
+  t.true(Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]) > 10_000_000);
+  t.notRegex(text, /NaN|Infinity/);
   t.is(new Set(types).size, types.length, 'each name is told once');
 });
 
