@@ -6,6 +6,7 @@ import { runWhole } from '../../engine/model/machine.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
+import { sseText } from '../../engine/model/wire/sse.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
@@ -84,7 +85,7 @@ export const hear = (
   const bytes = new TextEncoder().encode(records.map(sse).join(''));
   const events = eventsOf(vendor(upstream).decodeStream, [bytes], context);
   checkEvents(events);
-  const text = runWhole(clients[client].protocol.encodeStream, context, events).join('');
+  const text = sseText(runWhole(clients[client].protocol.encodeStream, context, events));
   return { events, text, facts: clients[client].readStream(text) };
 };
 
