@@ -15,6 +15,7 @@ import type { Batch } from './model/event.ts';
 import { answerStage, answerTrial, answerWrapped } from './operators/around.ts';
 import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
+import { askForSummary, packSummaries } from './operators/compact.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire, leaveWireForStages } from './operators/decode.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
@@ -26,7 +27,7 @@ import { Known, named, onlyIf, type SequenceStep, sequence, yieldIfLarge } from 
 import { stages } from './operators/rx/stages.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { observeStageCall, routeStageCall } from './operators/stage-calls.ts';
-import { askForSummary, packSummaries, transformEvents, transformRequest } from './operators/transform.ts';
+import { transformEvents, transformRequest } from './operators/transform.ts';
 import {
   encodeEvents,
   endOnFault,

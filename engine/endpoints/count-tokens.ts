@@ -98,8 +98,7 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
   const { plan, addressAt } = ready;
   const target = plan.targets[addressAt] ?? plan.target;
   const counting = plan.format.counting?.(target);
-  const nowMs = gateway.health.nowMs();
-  if (counting === 'none' || nowMs < (askedAgainMs.get(plan) ?? 0)) return estimated;
+  if (counting === 'none' || gateway.missing.has(plan, 'counting')) return estimated;
   const call = counting
     ? namedCall(ready, upstream, upstreamUrl(target.baseUrl, counting.path))
     : auxiliaryCall(ready, upstream);
@@ -111,7 +110,7 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;
       const { kind, message } = faultOf(error);
-      if (countsNothing.has(kind)) askedAgainMs.set(ready.plan, nowMs + rememberedMs);
+      if (countsNothing.has(kind)) gateway.missing.add(plan, 'counting');
       gateway.log.info('the upstream gave no count; it is estimated', { requestId: ready.id, kind, reason: message });
       return estimated;
     }),
@@ -122,12 +121,6 @@ const maxAnswerBytes = 64 * 1024;
 
 /** Faults of a destination that has no counting endpoint, rather than of one request. */
 const countsNothing: ReadonlySet<FaultKind> = new Set(['upstream-not-found', 'upstream-garbled']);
-
-/** How long a destination isn't asked again, in milliseconds. */
-const rememberedMs = 600_000;
-
-/** When a destination that has no counting endpoint is asked again, by its plan, so that a new configuration asks again. */
-const askedAgainMs = new WeakMap<Routed['plan'], number>();
 
 /** Redirects the prepared call to an auxiliary endpoint. */
 const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Ready => {

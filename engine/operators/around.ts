@@ -24,6 +24,7 @@ import { type Layer, layersAfter } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
 import { boundContent, boundReply, errorEvent } from './bound-answer.ts';
 import { callUpstream, encodeRequest } from './call-upstream.ts';
+import { packSummaries } from './compact.ts';
 import { leaveWire } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { learnFrom } from './learn.ts';
@@ -35,7 +36,7 @@ import { mayBeLeftOut, orWithout, type Report } from './skip-stage.ts';
 import { stageContext } from './stage-context.ts';
 import { limitOf } from './stage-parts.ts';
 import { checkedRequest, stageCall, stageFailure, takeCall } from './stage-questions.ts';
-import { packSummaries, transformEvents, transformRequest } from './transform.ts';
+import { transformEvents, transformRequest } from './transform.ts';
 import { validateOrder } from './validate-order.ts';
 import { encodeEvents, endOnFault, sendReply } from './write-reply.ts';
 

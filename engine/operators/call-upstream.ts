@@ -17,12 +17,10 @@ import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
 import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
 import type { Relays } from '../observe/observer.ts';
-import { leaveCompaction, refusesCompaction } from '../routing/compaction.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { learns, type Taught } from '../routing/taught.ts';
 import { unjudged } from '../routing/unjudged.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
-import type { CommandKeys } from '../upstream/keys/command-keys.ts';
 import { correctClock, signed } from '../upstream/sign-aws.ts';
 import type { CallSocket, UpstreamAnswer } from '../upstream/upstreams.ts';
 import { namesModel, upstreamUrl } from '../upstream/url.ts';
@@ -30,6 +28,7 @@ import { boundMessage } from './bound-answer.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { renewsKey, withCommandKey } from './command-key.ts';
+import { refusesCompaction, requireCompaction } from './compact.ts';
 import { decodeInFull, mayRelay, relaysOf } from './decode.ts';
 import { isEventStream, readEventStream } from './event-stream.ts';
 import { hideCredentials } from './hide-credentials.ts';
@@ -40,7 +39,6 @@ import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { collectBytes, stages } from './rx/stages.ts';
 import type { StageGateway } from './stage-parts.ts';
-import { requireCompaction } from './transform.ts';
 import { upstreamIdIn } from './upstream-id.ts';
 import { watchGrammar } from './watch-grammar.ts';
 import { limitHeaders } from './write-reply.ts';
@@ -221,11 +219,9 @@ const maxErrorBytes = 1 << 20;
  * Makes the upstream call, and passes what the upstream accepts to `then`. Throws the upstream's fault for a failure status, or the fault
  * that prevented an answer.
  */
-export const callUpstream = <T>(
-  { upstreams, config, health, commandKeys }: Gateway,
-  then: SequenceStep<Answered, T>,
-): SequenceStep<Ready, T> => {
-  const accepting = { config, nowMs: health.nowMs, watch: watchGrammar(config) };
+export const callUpstream = <T>(gateway: Gateway, then: SequenceStep<Answered, T>): SequenceStep<Ready, T> => {
+  const { upstreams, config } = gateway;
+  const accepting = { config, missing: gateway.missing, watch: watchGrammar(config) };
   return (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
@@ -236,7 +232,7 @@ export const callUpstream = <T>(
     return upstreams.call({ url, headers, body, backpressure, timeouts, socket }).pipe(
       sequence((answer) => {
         ready.progress.upstreamId = upstreamIdIn(answer.headers, headers);
-        return isSuccess(answer) ? open(ready, answer, accepting) : refuse(ready, answer, commandKeys, health.nowMs());
+        return isSuccess(answer) ? open(ready, answer, accepting) : refuse(ready, answer, gateway);
       }, then),
     );
   };
@@ -264,7 +260,7 @@ const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && stat
 /** What accepting answers depends on. */
 interface Accepting {
   readonly config: Config;
-  readonly nowMs: () => number;
+  readonly missing: Gateway['missing'];
   /** Looks at their bytes; absent: nothing does. */
   readonly watch: ReturnType<typeof watchGrammar>;
 }
@@ -291,18 +287,16 @@ const accept = (
   ready: Ready,
   answer: UpstreamAnswer,
   streamed: boolean,
-  { config, nowMs, watch }: Accepting,
+  { config, missing, watch }: Accepting,
 ): Answered => {
   const { status, headers, drain } = answer;
   const relays = relaysOf(ready, streamed);
   ready.observer.answered(relays);
   if (!relays.reply) decodeInFull(ready, config);
-  const { plan, request } = ready;
+  const { request } = ready;
   const sent = watch ? answer.body.pipe(watch(ready, streamed)) : answer.body;
   const body =
-    request.compaction && !request.compaction.byPath
-      ? sent.pipe(requireCompaction(ready, streamed, () => leaveCompaction(plan, nowMs())))
-      : sent;
+    request.compaction && !request.compaction.byPath ? sent.pipe(requireCompaction(ready, streamed, missing)) : sent;
   const cutter = streamed ? new RecordCutter() : undefined;
   return fill(ready, { relays, answer: { status, headers, streamed, cutter, body, drain } });
 };
@@ -332,19 +326,18 @@ const remedyFor = (
   ready: Ready,
   fault: Fault,
   { status, headers: { date } }: UpstreamAnswer,
-  commandKeys: CommandKeys,
-  nowMs: number,
+  { commandKeys, health, missing }: Gateway,
 ): Fault['remedy'] => {
   const { url, headers } = ready.call;
-  if (fault.kind === 'upstream-auth' && headers['x-amz-date'] !== undefined && correctClock(url, date, nowMs))
+  if (fault.kind === 'upstream-auth' && headers['x-amz-date'] !== undefined && correctClock(url, date, health.nowMs()))
     return 'new-key';
   if (fault.kind === 'upstream-auth' && renewsKey(ready, commandKeys)) return 'new-key';
   if (mayLeaveOutReasoning(ready, fault)) return 'without-reasoning';
-  return ready.request.compaction && refusesCompaction(ready, fault, status, nowMs) ? 'without-compaction' : undefined;
+  return refusesCompaction(ready, fault, status, missing) ? 'without-compaction' : undefined;
 };
 
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
-const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, nowMs: number): Observable<never> => {
+const refuse = (ready: Ready, answer: UpstreamAnswer, gateway: Gateway): Observable<never> => {
   if (isRedirect(answer)) {
     fail(
       'upstream-garbled',
@@ -360,7 +353,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, commandKeys: CommandKeys, 
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer, commandKeys, nowMs);
+        const remedy = remedyFor(ready, fault, answer, gateway);
         // The key itself isn't at fault if its command prints another.
         const blameless = remedy === 'new-key' || fault.blameless;
         throw new FaultError(

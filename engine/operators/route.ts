@@ -5,12 +5,13 @@ import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail, unsupported } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
-import { compactsItself } from '../routing/compaction.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { askedName } from '../routing/model-names.ts';
+import type { Plan } from '../routing/plan/plan.ts';
 import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
 import { agentHint } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
@@ -194,11 +195,15 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
     summarizes:
       request.compaction !== undefined &&
       decoded.client.summary !== undefined &&
-      !compactsItself(plan, decoded.client, gateway.health.nowMs()),
+      !compactsItself(plan, decoded.client, gateway),
     withoutReasoning: false,
     leftOut: undefined,
   });
 };
+
+/** Whether the vendor summarizes the conversation in the client's own format. */
+const compactsItself = (plan: Plan, client: ClientProtocol, { missing }: Gateway): boolean =>
+  plan.upstream.compacts === true && plan.upstream.wire === client.wire && !missing.has(plan, 'compaction');
 
 /** The context of an attempt. Losses and tool names start afresh, since those of an earlier attempt don't apply. */
 export const newContext = (decoded: Decoded, { request, model, tokens }: Resolution): ReplyContext => {

@@ -12,34 +12,20 @@ import {
   timeout,
   toArray,
 } from 'rxjs';
-import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
+import { type Answered, fill, type Reconciled } from '../exchange.ts';
 import { requestProblem } from '../model/checked/check-request.ts';
 import { copyOf } from '../model/checked/copy.ts';
 import { recordStageLosses } from '../model/checked/record-stage-losses.ts';
-import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
-import { type Fault, FaultError, fail, stageFault } from '../model/fault.ts';
+import { type Fault, stageFault } from '../model/fault.ts';
 import type { Losses } from '../model/loss.ts';
 import type { Running } from '../model/machine.ts';
 import type { ModelRequest } from '../model/request.ts';
-import type { Gateway } from '../routing/gateway.ts';
 import { type Layer, requestStagesOf } from '../routing/plan/build-graph.ts';
 import { inStep, stageStep } from '../runtime/loop-watch.ts';
-import { HeldAnswer } from './bound-answer.ts';
-import { replyIn } from './read-events.ts';
-import { StreamDecoder, withOwnLosses } from './relay-reply.ts';
-import { refuseOverlong } from './route.ts';
 import { runCustomStage } from './run-custom-stage.ts';
 import type { SequenceStep } from './rx/sequence.ts';
-import {
-  joinBytes,
-  nonEmpty,
-  type OperatorStage,
-  operate,
-  type StageGroup,
-  type StreamStage,
-  stages,
-} from './rx/stages.ts';
+import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
 import { isLeftOut, mayBeLeftOut, orInput, orUnchanged, type Report } from './skip-stage.ts';
 import { machineContext, stageContext } from './stage-context.ts';
 import { limitOf, type StageGateway } from './stage-parts.ts';
@@ -237,101 +223,3 @@ const runStage =
       end: () => guarded((running, out) => running.end(out)),
     };
   };
-
-/**
- * Asks the model for a summary in place of an answer. Throws `invalid-request` for an empty conversation, and `upstream-context` for one
- * that surely exceeds the model's window.
- */
-export const askForSummary =
-  (gateway: Gateway): SequenceStep<Reconciled, Reconciled> =>
-  (reconciled) => {
-    const { request, plan, context } = reconciled;
-    const { window = Number.POSITIVE_INFINITY } = plan;
-    if (request.turns.length === 0) {
-      fail('invalid-request', 'There is no conversation to summarize.', { param: request.compaction?.at });
-    }
-    const losses = context.losses.at(plan.format.name);
-    const shortened = shortenResults(request, context.inputEstimate, window, losses);
-    const asked = summaryRequest(shortened, gateway.config.router.compactPrompt ?? usualPrompt);
-    return refuseOverlong(fill(reconciled, { request: asked }), gateway);
-  };
-
-/** The stages of an answer that is a summary: the client gets it packed, as a block of its own format. */
-export const packSummaries = ({ group }: StageGroup<Answered, Batch>): StageGroup<Answered, Batch> => ({
-  group: [...group, packing],
-});
-
-const packing: StreamStage<Answered, Batch, Batch> = ({ client, context }) => {
-  const running = client.summary && packAnswer(client.summary).start(context);
-  return {
-    next(batch) {
-      const out: ModelEvent[] = [];
-      for (const event of batch) running?.step(event, out);
-      return nonEmpty(out);
-    },
-  };
-};
-
-/** A longer answer without a compaction so far passes as it is. */
-const maxHeldBytes = 4 << 20;
-
-/**
- * Holds the answer of a vendor that is to compact the conversation until its compaction begins. Some servers ignore the request for one and
- * answer as usual: then calls `ignored`, and throws a fault by which their model is asked for a summary instead.
- */
-export const requireCompaction = (
-  ready: Ready,
-  streamed: boolean,
-  ignored: () => void,
-): MonoTypeOperatorFunction<Uint8Array> =>
-  operate(() => {
-    const { plan, context, answerMemory } = ready;
-    const memory = new HeldAnswer(answerMemory);
-    const decoder = streamed ? new StreamDecoder(ready) : undefined;
-    let chunks: Uint8Array[] = [];
-    let bytes = 0;
-    let passes = false;
-    const release = (): Uint8Array => {
-      passes = true;
-      memory.keep(0);
-      const held = joinBytes(chunks);
-      chunks = [];
-      return held;
-    };
-    /** What is held, once it is known to be a compaction, or a failure. */
-    const judge = (events: Batch): Uint8Array | undefined => {
-      if (events.some((event) => event.type === 'error' || isCompaction(event))) return release();
-      if (!events.some(({ type }) => type === 'message-stop')) return undefined;
-      ignored();
-      throw new FaultError(withoutCompaction);
-    };
-    return {
-      next(chunk) {
-        if (passes) return chunk;
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > maxHeldBytes || !memory.mayHold(bytes)) return release();
-        return decoder && judge(decoder.take(chunk));
-      },
-      end() {
-        if (passes) return undefined;
-        const reply = decoder ? undefined : replyIn(joinBytes(chunks));
-        return (
-          (reply && judge(plan.upstream.decodeReply(reply, withOwnLosses(context, plan.format.name)))) ?? release()
-        );
-      },
-      finalize: () => memory.keep(0),
-    };
-  });
-
-const isCompaction = (event: ModelEvent): boolean =>
-  event.type === 'block-start' &&
-  event.block.type === 'opaque' &&
-  String(event.block.raw.type).startsWith('compaction');
-
-const withoutCompaction: Fault = {
-  kind: 'upstream-garbled',
-  message: 'The upstream was asked to compact the conversation, and answered as if it had not been.',
-  blameless: true,
-  remedy: 'without-compaction',
-};

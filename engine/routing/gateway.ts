@@ -23,6 +23,7 @@ import type { Upstreams, UpstreamTimeouts } from '../upstream/upstreams.ts';
 import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from './client-access.ts';
+import type { MissingCapabilities } from './missing.ts';
 import { conditionOf } from './plan/build-stages.ts';
 import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
 import { applies, compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
@@ -82,6 +83,8 @@ export interface Services {
   readonly spending: SessionSpending;
   /** What providers' refusals have taught. */
   readonly taught: TaughtMemory;
+  /** What upstreams have shown that they lack. */
+  readonly missing: MissingCapabilities;
   /** This gateway's name in the list of those that a request has passed. */
   readonly hop: () => string;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */

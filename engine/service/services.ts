@@ -16,6 +16,7 @@ import { createLossCounter } from '../observe/loss-counter.ts';
 import type { LossSeries } from '../observe/observer.ts';
 import { createCatalogue, type ModelCatalogue } from '../routing/catalogue/catalogue.ts';
 import { type GatewayOptions, hiddenIn } from '../routing/gateway.ts';
+import { MissingCapabilities } from '../routing/missing.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { type SharedTexts, shareSignatures } from '../routing/reasoning/shared-signatures.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
@@ -159,6 +160,7 @@ export const openServices = async (
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
         catalogue,
         taught: new TaughtMemory(nowMs, hub),
+        missing: new MissingCapabilities(healthNowMs),
         keepAliveMs,
         commandKeys,
         stageMemories: new StageMemories(nowMs, hub && sharedMemory(hub, createSealer([...fleetKeys, ...stateKeys]))),

@@ -8,6 +8,7 @@ import { quietLogs } from '../observe/log/logs.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
 import { createCatalogue } from '../routing/catalogue/catalogue.ts';
 import { compileGateway, type Gateway, type Services } from '../routing/gateway.ts';
+import { MissingCapabilities } from '../routing/missing.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { TaughtMemory } from '../routing/taught.ts';
@@ -38,6 +39,7 @@ export const dryGateway = (config: Config, modules: Modules, services: Partial<S
       losses: createLossCounter(),
       catalogue: createCatalogue(undefined),
       taught: new TaughtMemory(),
+      missing: new MissingCapabilities(steadyClock.nowMs),
       health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
       hop: () => '',
       stageMemories: new StageMemories(),
