@@ -1,15 +1,12 @@
-import { catchError, identity, map, type Observable, of } from 'rxjs';
+import { catchError, map, type Observable, of } from 'rxjs';
 import type { Exchange, Ready } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
-import { frozen } from '../model/checked/copy.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { UpstreamProtocol } from '../model/protocol.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { prepare } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { tapAroundStage, tapRequestStage } from '../routing/plan/build-stages.ts';
-import type { GraphNode } from '../routing/plan/graph.ts';
-import type { Plan } from '../routing/plan/plan.ts';
+import { type PlanTap, tapPlan } from '../routing/plan/tap-plan.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
 
 /** Whether the call of a request begins with that of the turn before. */
@@ -39,29 +36,11 @@ export class NotedRequest {
   readonly gateway: Gateway;
 
   constructor(gateway: Gateway) {
-    this.gateway = { ...gateway, commandKeys: maskedKeys(), planFor: (key) => this.#noted(gateway.planFor(key)) };
-  }
-
-  #noted(plan: Plan): Plan {
-    const { graph } = plan;
-    const layers = graph.layers.map(({ requestStages, around, ...layer }) => ({
-      ...layer,
-      requestStages: requestStages.map((node) => {
-        const seen = this.#noteOf(node);
-        // A stage that changes the request in place fails where it does so.
-        return { ...node, work: tapRequestStage(node.work, { seen, give: node.work.custom ? frozen : identity }) };
-      }),
-      ...(around && {
-        around: { ...around, work: tapAroundStage(around.work, { asked: this.#noteOf(around), give: frozen }) },
-      }),
-    }));
-    return { ...plan, graph: { ...graph, layers } };
-  }
-
-  #noteOf({ name, about: { entry = '' } }: Pick<GraphNode, 'name' | 'about'>) {
-    return (before: ModelRequest, request: ModelRequest): void => {
-      this.steps.push({ name, entry, before, request });
+    const request: PlanTap['request'] = ({ name, about: { entry = '' } }, before, after) => {
+      this.steps.push({ name, entry, before, request: after });
     };
+    const planFor: Gateway['planFor'] = (key) => tapPlan(gateway.planFor(key), { request, frozen: true });
+    this.gateway = { ...gateway, commandKeys: maskedKeys(), planFor };
   }
 }
 

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { identity, mergeMap, type Observable, of, tap } from 'rxjs';
 import type { Config, RouterModule, TransformerEntry } from '../../config/config.ts';
-import { answerOf } from '../../config/custom/answers.ts';
 import type { StageContext, StageDestination, StageReplyContext } from '../../config/custom/around.ts';
 import type { LoadedStage } from '../../config/custom/load-stages.ts';
 import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
@@ -154,65 +152,6 @@ export const callStageOf = ({ custom, stage }: BuiltStage): CallStage | undefine
 /** The function around the rest, if the stage has one. */
 export const aroundStageOf = ({ custom, stage }: BuiltStage): AroundStage | undefined =>
   custom && stage.around ? { form: 'around', custom, run: stage.around } : undefined;
-
-/** What sees a request half at work. */
-interface RequestTap {
-  /** Called with each request, and what the stage has made of it. */
-  readonly seen: (before: ModelRequest, after: ModelRequest) => void;
-  /** What the stage gets for a request; absent: that. */
-  readonly give?: (request: ModelRequest) => ModelRequest;
-}
-
-/** A request half that is seen at work. */
-export const tapRequestStage = (stage: RequestStage, { seen, give = identity }: RequestTap): RequestStage => {
-  const noted = (before: ModelRequest, after: ModelRequest): ModelRequest => {
-    seen(before, after);
-    return after;
-  };
-  if (stage.form === 'operator') {
-    return {
-      ...stage,
-      run: (source: Observable<ModelRequest>, context: StageContext) =>
-        source.pipe(
-          mergeMap((before) => stage.run(of(give(before)), context).pipe(tap((after) => seen(before, after)))),
-        ),
-    };
-  }
-  return stage.custom
-    ? {
-        ...stage,
-        run: (request: ModelRequest, losses: Losses, context: StageContext) =>
-          noted(request, stage.run(give(request), losses, context)),
-      }
-    : { ...stage, run: (request: ModelRequest, losses: Losses) => noted(request, stage.run(give(request), losses)) };
-};
-
-/** What sees a stage at work that is around the rest. */
-interface AroundTap extends Pick<RequestTap, 'give'> {
-  /** Called with what the stage got, and each request that it calls `next` with. */
-  readonly asked: (before: ModelRequest, request: ModelRequest) => void;
-  /** Called with the events of its answer. */
-  readonly gave?: (events: Batch) => void;
-}
-
-/** The stage, seen at work. */
-export const tapAroundStage = (stage: AroundStage, { asked, gave, give = identity }: AroundTap): AroundStage => ({
-  ...stage,
-  run(request, next, context) {
-    const noted: typeof next = (changed, options) => {
-      asked(request, changed);
-      return next(changed, options);
-    };
-    const given = stage.run(give(request), noted, context);
-    if (!gave) return given;
-    return answerOf(given).pipe(
-      tap((batch) => {
-        // A custom module may emit anything; a later check reports invalid batches.
-        if (Array.isArray(batch)) gave(batch);
-      }),
-    );
-  },
-});
 
 /** The result of checking the transformer entries. A configuration with faults isn't activated. */
 interface CheckedEntries {
