@@ -1,5 +1,4 @@
-import { skipSpace } from '../../engine/model/json/json.ts';
-import { membersNamed, nextItem, valueEnd } from '../../engine/model/json/replace-member.ts';
+import { itemsIn, memberNamed, membersIn } from '../../engine/model/json/members.ts';
 
 /** A range of a text, in UTF-16 units. */
 export interface Span {
@@ -10,18 +9,15 @@ export interface Span {
 
 /** The range of the value at this path in valid JSON text. Of duplicate members the last counts. */
 export const valueSpan = (json: string, path: readonly string[]): Span | undefined => {
-  let at = skipSpace(json, 0);
+  let start = json.length - json.trimStart().length;
+  let end = json.trimEnd().length;
   for (const step of path) {
-    const next = json[at] === '{' ? membersNamed(json, at, step).at(-1)?.[0] : itemStart(json, at, step);
-    if (next === undefined) return undefined;
-    at = next;
+    const container = json.slice(start, end);
+    const members = membersIn(container, Number.POSITIVE_INFINITY);
+    const found = members ? memberNamed(members, step) : itemsIn(container, Number.POSITIVE_INFINITY)?.[Number(step)];
+    if (!found) return undefined;
+    end = start + found.to;
+    start += found.from;
   }
-  return { start: at, end: valueEnd(json, at) };
-};
-
-const itemStart = (json: string, array: number, step: string): number | undefined => {
-  if (json[array] !== '[') return undefined;
-  let at = skipSpace(json, array + 1);
-  for (let left = Number(step); left > 0; left -= 1) at = nextItem(json, valueEnd(json, at));
-  return at < json.length ? at : undefined;
+  return { start, end };
 };

@@ -1,11 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
-import {
-  itemSpans,
-  type JsonMember,
-  memberBytes,
-  memberNamed,
-  memberSpans,
-} from '../../../engine/model/json/members.ts';
+import { itemsIn, type JsonMember, memberBytes, memberNamed, membersIn } from '../../../engine/model/json/members.ts';
 import { callReader } from './read-tool-calls.ts';
 
 /**
@@ -14,16 +8,16 @@ import { callReader } from './read-tool-calls.ts';
  */
 export const plainReply = (reply: Uint8Array, mayReason: boolean): JsonObject | undefined => {
   const bytes = Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength);
-  const members = memberSpans(bytes) ?? [];
+  const members = membersIn(bytes) ?? [];
   const [status, usage, tier] = ['status', 'usage', 'service_tier'].map((name) => valueIn(bytes, members, name));
   const output = memberNamed(members, 'output');
   const list = output && memberBytes(bytes, output);
-  const items = list && itemSpans(list);
+  const items = list && itemsIn(list);
   if (!items || !isJsonObject(usage) || (status !== 'completed' && status !== 'incomplete')) return undefined;
   const searches: JsonObject[] = [];
   for (const span of items) {
     const item = memberBytes(list, span);
-    const type = valueIn(item, memberSpans(item) ?? [], 'type');
+    const type = valueIn(item, membersIn(item) ?? [], 'type');
     switch (type) {
       case 'message':
         break;

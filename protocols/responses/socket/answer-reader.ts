@@ -1,5 +1,5 @@
 import { isJsonSpace, parseJson } from '../../../engine/model/json/json.ts';
-import { memberBytes, memberNamed, memberSpans } from '../../../engine/model/json/members.ts';
+import { memberBytes, memberNamed, membersIn } from '../../../engine/model/json/members.ts';
 import type { SocketAnswerReader } from '../../../engine/model/wire/socket-protocol.ts';
 import { recordType } from '../../../engine/model/wire/sse.ts';
 
@@ -60,7 +60,7 @@ export class AnswerReader implements SocketAnswerReader {
 const separator = Buffer.from(',');
 
 const memberOf = (bytes: Buffer, name: string): Buffer | undefined => {
-  const member = memberNamed(memberSpans(bytes) ?? [], name);
+  const member = memberNamed(membersIn(bytes) ?? [], name);
   return member && memberBytes(bytes, member);
 };
 

@@ -1,13 +1,4 @@
-import {
-  closeBracket,
-  openBrace,
-  openBracket,
-  parseJson,
-  quote,
-  skipSpace,
-  stringEnd,
-} from '../../../engine/model/json/json.ts';
-import { nextItem, valueEnd } from '../../../engine/model/json/replace-member.ts';
+import { itemsIn, membersIn } from '../../../engine/model/json/members.ts';
 
 /** The body of a Responses request, by its members, each as JSON text. */
 export interface CreateBody {
@@ -30,48 +21,24 @@ const stored = ['previous_response_id', 'conversation', 'background'] as const;
  * repeats a member.
  */
 export const createBodyOf = (text: string): CreateBody | undefined => {
-  const members = membersOf(text);
-  if (members?.get('stream') !== 'true') return undefined;
+  const found = membersIn(text) ?? [];
+  const members = new Map(found.map(({ name, from, to }) => [name, text.slice(from, to)]));
+  if (members.size < found.length || members.get('stream') !== 'true') return undefined;
   if (stored.some((name) => !unset.has(members.get(name)))) return undefined;
   const input = members.get('input');
   if (input === undefined) return undefined;
+  const items = itemsIn(input, Number.POSITIVE_INFINITY) ?? [];
   const settings: string[] = [];
   for (const [name, value] of members) if (!replaced.has(name)) settings.push(`${JSON.stringify(name)}:${value}`);
-  return { model: members.get('model') ?? '', input, items: itemsOf(input), settings };
+  return {
+    model: members.get('model') ?? '',
+    input,
+    items: items.map(({ from, to }) => input.slice(from, to)),
+    settings,
+  };
 };
 
 const unset: ReadonlySet<string | undefined> = new Set([undefined, 'null', 'false']);
-
-/** The members of the object; `undefined` if it is none, or repeats a member. */
-const membersOf = (text: string): ReadonlyMap<string, string> | undefined => {
-  const members = new Map<string, string>();
-  const start = skipSpace(text, 0);
-  if (text.charCodeAt(start) !== openBrace) return undefined;
-  let at = skipSpace(text, start + 1);
-  while (text.charCodeAt(at) === quote) {
-    const nameEnd = stringEnd(text, at);
-    const name = parseJson(text.slice(at, nameEnd));
-    // Past the colon.
-    const from = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    const to = valueEnd(text, from);
-    if (typeof name !== 'string' || members.has(name)) return undefined;
-    members.set(name, text.slice(from, to));
-    at = nextItem(text, to);
-  }
-  return members;
-};
-
-const itemsOf = (list: string): readonly string[] => {
-  const items: string[] = [];
-  if (list.charCodeAt(0) !== openBracket) return items;
-  let at = skipSpace(list, 1);
-  while (at < list.length && list.charCodeAt(at) !== closeBracket) {
-    const to = valueEnd(list, at);
-    items.push(list.slice(at, to));
-    at = nextItem(list, to);
-  }
-  return items;
-};
 
 /** The message for a body; with `after`, only the items that follow what the connection has seen. */
 export const createMessage = (

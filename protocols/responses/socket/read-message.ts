@@ -7,7 +7,7 @@ import {
   parseJson,
   quote,
 } from '../../../engine/model/json/json.ts';
-import { type JsonMember, memberBytes, memberNamed, memberSpans } from '../../../engine/model/json/members.ts';
+import { type JsonMember, memberBytes, memberNamed, membersIn } from '../../../engine/model/json/members.ts';
 import type { Headers } from '../../../engine/model/protocol.ts';
 import type { SocketAsk, SocketMessage } from '../../../engine/model/wire/socket-protocol.ts';
 
@@ -22,7 +22,7 @@ const steering: ReadonlySet<string> = new Set(['response.append', 'response.inje
  * one that came over HTTP. Source: OpenAI guide, "WebSocket mode", and the SDK's type of client events.
  */
 export const readSocketMessage = (message: Buffer): SocketMessage => {
-  const members = memberSpans(message);
+  const members = membersIn(message);
   if (!members) return refused('The message is not a JSON object, or has more than 10,000 members.');
   const value = (name: string): Json | undefined => {
     const member = memberNamed(members, name);
