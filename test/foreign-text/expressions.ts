@@ -780,7 +780,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^([^:]*)(?:: ?(.*))?$/s, many('a'), '😀'),
   ],
   'ui/src/api/text-list-reader.ts': [foreign(/[[,]"[^"\\]*(?:\\.[^"\\]*)*"/y, ',"a\\a', many('\n'), '\n')],
-  'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
+  'ui/src/format/sentence.ts': [foreign(/[.!?]$/)],
   'ui/src/config/fields/hide-typed.ts': [
     foreign(/key$|token|secret|passw|authorization|cookie|credential/i),
     foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),
@@ -802,7 +802,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/^(?:\$(?:\w*|\{\w*\}?))?$/),
   ],
   'ui/src/config/fields/schema-form.tsx': [own(/^\d{1,15}$/), own(/[A-Z]/g)],
-  'ui/src/config/draft/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
+  'ui/src/config/fields/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
   'ui/src/config/settings-of.ts': [foreign(/^\w+/, many('a'))],
   'ui/src/pages/clients/check-client.ts': [own(/[,;]/)],
   'ui/src/pages/logs/log-filter.ts': [foreign(/[\\^$.*+?()[\]{}|]/g)],
@@ -828,5 +828,5 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),
   ],
   'ui/src/router/route.ts': [own(/^#/), own(/\/$/)],
-  'ui/src/shell/dialogs/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
+  'ui/src/state/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
 };

@@ -1,6 +1,5 @@
 import type { ConfigFile } from '../api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
-import { withMember } from './fields/field-path.ts';
 
 /** How a fact of a condition is edited. */
 type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'share' | 'client' | 'headers' | 'time' | 'decides';
@@ -105,9 +104,3 @@ export const askedBy = (when: Json): readonly string[] => {
 /** The rules of the user's own. */
 export const ownRulesOf = ({ Router = {} }: ConfigFile): readonly JsonObject[] =>
   (Array.isArray(Router.rules) ? Router.rules : []).filter(isJsonObject);
-
-/** Sets the rules; an empty list is removed. */
-export const withOwnRules = (config: ConfigFile, rules: readonly JsonObject[]): ConfigFile => ({
-  ...config,
-  Router: withMember(config.Router ?? {}, 'rules', rules.length === 0 ? undefined : rules),
-});

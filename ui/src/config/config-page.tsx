@@ -14,10 +14,10 @@ import { changeDraft, configDraft, discardDraft, rebaseDraft } from './draft/con
 import { Conflicts } from './draft/conflicts.tsx';
 import { entryFindings } from './draft/entry-findings.ts';
 import { SaveBar } from './draft/save-bar.tsx';
-import { unreadableTexts } from './draft/unreadable-texts.ts';
 import { isWithin } from './fields/field-path.ts';
 import { type Form, FormContext } from './fields/form.ts';
 import { useShownFaults } from './fields/shown-faults.ts';
+import { unreadableTexts } from './fields/unreadable-texts.ts';
 import { useFocusWanted } from './fields/wanted-field.ts';
 import { checked, useChecks, useFaults } from './findings.ts';
 import './config.css';

@@ -2,8 +2,8 @@ import { useEffect, useMemo } from 'react';
 import { isAbort, wordError } from '../api/api-error.ts';
 import { type CheckedConfig, type ConfigFile, checkConfig, type Finding } from '../api/config/config.ts';
 import { createStore, useStore } from '../state/store.ts';
-import { unreadableTexts } from './draft/unreadable-texts.ts';
 import { parseText } from './fields/parse-text.ts';
+import { unreadableTexts } from './fields/unreadable-texts.ts';
 
 /** The gateway's check of a configuration. */
 interface Checked extends CheckedConfig {
@@ -58,10 +58,4 @@ export const useFaults = (): readonly Finding[] => {
     });
     return [...unread, ...faults];
   }, [texts, faults]);
-};
-
-/** Turns a message that follows a path into a sentence. */
-export const sentence = (message: string): string => {
-  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 };

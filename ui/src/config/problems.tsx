@@ -1,11 +1,11 @@
 import type { Finding } from '../api/config/config.ts';
 import { counted } from '../format/count.ts';
+import { sentence } from '../format/sentence.ts';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Badge } from '../parts/text/badge.tsx';
 import { isWithin } from './fields/field-path.ts';
 import { useForm } from './fields/form.ts';
 import { goToField } from './fields/wanted-field.ts';
-import { sentence } from './findings.ts';
 
 /** Lists problems and warnings of a draft; each links to its field. */
 export const Problems = ({

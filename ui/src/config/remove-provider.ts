@@ -1,5 +1,7 @@
 import type { ConfigFile } from '../api/config/config-file.ts';
-import { askedBy, ownRulesOf, textsToValue, valueToTexts, withAsked, withOwnRules } from './conditions.ts';
+import type { JsonObject } from '../api/json.ts';
+import { askedBy, ownRulesOf, textsToValue, valueToTexts, withAsked } from './conditions.ts';
+import { withMember } from './fields/field-path.ts';
 import { fallbacksOf, routeOf, rules, withFallbacks, withRoute } from './rules.ts';
 
 /** What uses a provider, in words; empty: nothing does. */
@@ -71,3 +73,9 @@ const belongsTo =
   (provider: string) =>
   (destination: string): boolean =>
     destination.startsWith(`${provider},`);
+
+/** Sets the rules of the user's own; an empty list is removed. */
+const withOwnRules = (config: ConfigFile, rules: readonly JsonObject[]): ConfigFile => ({
+  ...config,
+  Router: withMember(config.Router ?? {}, 'rules', rules.length === 0 ? undefined : rules),
+});

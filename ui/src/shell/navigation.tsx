@@ -7,7 +7,7 @@ import { href, navigate } from '../router/route.ts';
 import { useStore } from '../state/store.ts';
 import { unsaved } from '../state/unsaved.ts';
 import './navigation.css';
-import { useShortcut } from './dialogs/shortcuts.ts';
+import { useShortcut } from '../state/shortcuts.ts';
 import { ShortcutsDialog } from './dialogs/shortcuts-dialog.tsx';
 import { Mark } from './mark.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';

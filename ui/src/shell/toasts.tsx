@@ -1,8 +1,8 @@
+import { classNames } from '../parts/class-names.ts';
 import { Button, IconButton } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { classNames } from '../parts/text/class-names.ts';
 import { useStore } from '../state/store.ts';
-import { dismissToast, toasts } from './toast.ts';
+import { dismissToast, toasts } from '../state/toast.ts';
 import './toasts.css';
 
 /** All visible messages. The region always exists: screen readers announce only changes to a known region. */

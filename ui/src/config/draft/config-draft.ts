@@ -5,9 +5,9 @@ import { isJsonObject, parseObject } from '../../api/json.ts';
 import { kept } from '../../state/kept.ts';
 import { createStore } from '../../state/store.ts';
 import { printHidden } from '../fields/hide-typed.ts';
+import { sameJson } from '../fields/same-json.ts';
+import { forgetTexts } from '../fields/unreadable-texts.ts';
 import { type Conflict, mergeChanges } from './merge-changes.ts';
-import { sameJson } from './same-json.ts';
-import { forgetTexts } from './unreadable-texts.ts';
 
 /** A draft of the configuration, shared by all pages that edit it. */
 interface Held {

@@ -1,7 +1,7 @@
 import type { ConfigFile, Finding, Transformer } from '../../api/config/config-file.ts';
+import { sameJson } from '../fields/same-json.ts';
 import { schemaFaults } from '../fields/schema-faults.ts';
 import { entryOf, knownOf } from './entry.ts';
-import { sameJson } from './same-json.ts';
 
 /**
  * Checks entries of the transformers before the gateway does: unknown names and invalid options. Edited entries yield faults,

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { sameJson } from './same-json.ts';
+import { sameJson } from '../fields/same-json.ts';
 
 /** A value changed differently on both sides. */
 export interface Conflict {

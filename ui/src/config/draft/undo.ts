@@ -1,7 +1,7 @@
 import { wordError } from '../../api/api-error.ts';
 import { listBackups, restoreBackup } from '../../api/config/config.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
-import { dismissToast, toast } from '../../shell/toast.ts';
+import { dismissToast, toast } from '../../state/toast.ts';
 
 /** The message that offers it: only the last change can be undone. */
 let offered = 0;

@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import type { Finding } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
+import { sentence } from '../../format/sentence.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { useStore } from '../../state/store.ts';
-import { sameJson } from '../draft/same-json.ts';
-import { keepText, unreadableTexts } from '../draft/unreadable-texts.ts';
-import { sentence } from '../findings.ts';
 import { type Parsed, parseText } from './parse-text.ts';
+import { sameJson } from './same-json.ts';
+import { keepText, unreadableTexts } from './unreadable-texts.ts';
 
 /** Edits a value as JSON. Malformed text blocks saving, but is kept. */
 export const JsonField = ({

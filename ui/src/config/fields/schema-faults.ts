@@ -1,6 +1,6 @@
 import type { Finding } from '../../api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { sameJson } from '../draft/same-json.ts';
+import { sameJson } from './same-json.ts';
 
 /**
  * Checks a value against the part of JSON Schema that options use: types, required and known members, bounds, choices,

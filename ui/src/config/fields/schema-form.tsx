@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quantityOf } from '../../format/quantity.ts';
+import { sentence } from '../../format/sentence.ts';
 import { CheckField, NumberField, SecretField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
 import { textsToValue, valueToTexts } from '../conditions.ts';
-import { sentence } from '../findings.ts';
 import { editedSecret } from '../reference.ts';
 import { ChoicesField } from './choices-field.tsx';
 import { Described } from './described.tsx';

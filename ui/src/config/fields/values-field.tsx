@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import type { Json, JsonObject } from '../../api/json.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { TextField } from '../../parts/controls/field.tsx';
-import { isReplaced, type Member, useMembers } from '../draft/use-members.ts';
 import { editedSecret, isReferenceSoFar } from '../reference.ts';
 import { useField } from './form.ts';
 import { isSecretField } from './hide-typed.ts';
+import { isReplaced, type Member, useMembers } from './use-members.ts';
 
 /** An object of texts as rows of name and value. */
 export const ValuesField = ({

@@ -15,8 +15,8 @@ import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { href } from '../../router/route.ts';
-import { confirm } from '../../shell/dialogs/confirm.ts';
-import { toast } from '../../shell/toast.ts';
+import { confirm } from '../../state/confirm.ts';
+import { toast } from '../../state/toast.ts';
 import { EditClient } from './edit-client.tsx';
 
 /** Days in which the last use is looked for. */

@@ -3,7 +3,7 @@ import { changeClient } from '../../api/clients.ts';
 import { reloadChangedConfig } from '../../api/config/config-store.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { FormDialog } from '../../parts/layout/dialog.tsx';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 import { membersOf, TermsFields, termMembers, termsOf } from './client-terms.tsx';
 
 /** Changes what a client may use. Its key stays. */

@@ -1,5 +1,5 @@
 import { PageBar } from '../../parts/layout/page-bar.tsx';
-import { Guide } from '../../shell/guide.tsx';
+import { Guide } from './guide.tsx';
 
 /** The guide as a page of its own, for those who look for it. */
 export const GettingStarted = () => (

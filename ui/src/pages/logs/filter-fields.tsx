@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { CheckField, SelectField, TextField } from '../../parts/controls/field.tsx';
-import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
+import { useShortcut } from '../../state/shortcuts.ts';
 import type { LogFilter } from './log-filter.ts';
 import { levelName } from './log-record.ts';
 

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useId } from 'react';
 import { counted } from '../../format/count.ts';
+import { classNames } from '../../parts/class-names.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { classNames } from '../../parts/text/class-names.ts';
 import type { LogView } from './log-book.ts';
 import type { LogRecord } from './log-record.ts';
 import { LogRow } from './log-row.tsx';

@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { parseObject } from '../../api/json.ts';
-import { classNames } from '../../parts/text/class-names.ts';
+import { classNames } from '../../parts/class-names.ts';
 import { href } from '../../router/route.ts';
 import { briefOf, type LogRecord, levelName } from './log-record.ts';
 import type { Selection } from './selection.ts';

@@ -4,7 +4,7 @@ import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { routedName } from '../../config/rules.ts';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 import type { Turn } from '../../stream/conversation.ts';
 import { convertBody } from '../../stream/convert-body.ts';
 import { composeBody } from './compose-body.ts';

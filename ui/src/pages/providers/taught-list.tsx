@@ -4,7 +4,7 @@ import { forgetTaught, type Taught, type Upstream } from '../../api/upstreams.ts
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 
 /** What a provider's refusals have taught, each with a button that forgets it. */
 export const TaughtList = ({

@@ -8,7 +8,7 @@ import './capture-switch.css';
 import { useAttempt } from '../../api/use-attempt.ts';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 
 /** Turns capturing on or off, in a dialog that explains it. */
 export const CaptureSwitch = ({

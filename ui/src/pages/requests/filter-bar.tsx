@@ -1,10 +1,10 @@
 import { type ReactNode, useRef } from 'react';
 import type { HistoryCounts } from '../../api/requests/history.ts';
 import { SelectField, TextField } from '../../parts/controls/field.tsx';
-import { FilterChips } from '../../parts/controls/filter-chips.tsx';
+import { FilterChips } from '../../parts/table/filter-chips.tsx';
 import type { Tone } from '../../parts/text/badge.tsx';
 import { changeQuery } from '../../router/route.ts';
-import { useShortcut } from '../../shell/dialogs/shortcuts.ts';
+import { useShortcut } from '../../state/shortcuts.ts';
 import type { RequestFilter } from './request-filter.ts';
 import { spans } from './spans.ts';
 

@@ -10,7 +10,7 @@ import { TextField } from '../../parts/controls/field.tsx';
 import { FormDialog } from '../../parts/layout/dialog.tsx';
 import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 
 /** The history on disk: how much there is, and its deletion. */
 export const KeptHistory = () => {

@@ -10,7 +10,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
-import { confirm } from '../../shell/dialogs/confirm.ts';
+import { confirm } from '../../state/confirm.ts';
 import { useStore } from '../../state/store.ts';
 import { awaitService } from './await-service.ts';
 import { Fleet } from './fleet.tsx';

@@ -3,7 +3,7 @@ import { saveConfig } from '../../api/config/config-store.ts';
 import { modelNames, withModelMember } from '../../config/models.ts';
 import { NumberField } from '../../parts/controls/field.tsx';
 import { FormDialog } from '../../parts/layout/dialog.tsx';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 import type { PricedModel } from './usage-table.tsx';
 
 const fields = [

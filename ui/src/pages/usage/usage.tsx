@@ -16,7 +16,7 @@ import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Figures } from '../../parts/text/figures.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
 import { changeQuery, href } from '../../router/route.ts';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 import type { PageProps } from '../page.ts';
 import { PriceDialog } from './price-dialog.tsx';
 import { UsageChart } from './usage-chart.tsx';

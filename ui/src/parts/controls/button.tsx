@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react';
 import './button.css';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** The props of a button. */

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { count } from '../../format/count.ts';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';
 import { Icon } from './icon.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { toast } from '../../shell/toast.ts';
+import { toast } from '../../state/toast.ts';
 import { Button } from './button.tsx';
 
 /** How long the confirmation is shown, in milliseconds. */

@@ -1,5 +1,5 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import { IconButton } from './button.tsx';
 import './field.css';
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import './combo-field.css';
 import './finder.css';
 

@@ -1,9 +1,9 @@
 import { type ReactNode, useId } from 'react';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import { IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 import './sortable-list.css';
-import { type Sorting, useSorting } from '../table/use-sorting.ts';
+import { type Sorting, useSorting } from './use-sorting.ts';
 
 /** A row of a sortable list. */
 interface SortableRow {

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { Json } from '../../api/json.ts';
+import { classNames } from '../class-names.ts';
 import { ScrollRegion } from '../layout/scroll-region.tsx';
-import { classNames } from '../text/class-names.ts';
 import './diff.css';
 import { diffValues } from './diff-values.ts';
 

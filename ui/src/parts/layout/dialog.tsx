@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { useAttempt } from '../../api/use-attempt.ts';
+import { classNames } from '../class-names.ts';
 import { Button, IconButton } from '../controls/button.tsx';
-import { classNames } from '../text/class-names.ts';
 import './dialog.css';
 import { Notice } from './notice.tsx';
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import './fold.css';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 
 /** A part that can be opened. What is inside isn't rendered before that. */
 export const Fold = ({

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { classNames } from '../class-names.ts';
 import { Icon } from '../controls/icon.tsx';
-import { classNames } from '../text/class-names.ts';
 import './notice.css';
 
 const icons = { info: 'info', done: 'done', warn: 'warn', failed: 'failed' } as const;

@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from 'react';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import './panel.css';
 
 /** A section of a page with a heading. */

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { kept } from '../../state/kept.ts';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import './split.css';
 
 /** The least and the greatest share of the right pane, and one step of an arrow key, in percent. */

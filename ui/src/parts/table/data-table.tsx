@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { navigate } from '../../router/route.ts';
-import { classNames } from '../text/class-names.ts';
+import { classNames } from '../class-names.ts';
 import './data-table.css';
 import { ScrollRegion } from '../layout/scroll-region.tsx';
 

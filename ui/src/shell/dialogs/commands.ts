@@ -17,10 +17,10 @@ import { timeOfDay } from '../../format/time.ts';
 import { pages } from '../../pages.ts';
 import type { Finding } from '../../parts/controls/finder.tsx';
 import { href, navigate } from '../../router/route.ts';
+import { shortcuts } from '../../state/shortcuts.ts';
 import { useStore } from '../../state/store.ts';
+import { toast } from '../../state/toast.ts';
 import { theme, themes } from '../theme.ts';
-import { toast } from '../toast.ts';
-import { shortcuts } from './shortcuts.ts';
 
 /** Something that can be found and opened or done. */
 interface Command extends Finding {

@@ -1,7 +1,7 @@
 import { Button } from '../../parts/controls/button.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
+import { openQuestion } from '../../state/confirm.ts';
 import { useStore } from '../../state/store.ts';
-import { openQuestion } from './confirm.ts';
 
 /** Shows the open question. */
 export const ConfirmDialog = () => {

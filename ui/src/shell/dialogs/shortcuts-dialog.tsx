@@ -1,7 +1,7 @@
 import { Fragment } from 'react';
 import { Dialog } from '../../parts/layout/dialog.tsx';
+import { shortcuts } from '../../state/shortcuts.ts';
 import { useStore } from '../../state/store.ts';
-import { shortcuts } from './shortcuts.ts';
 import './shortcuts-dialog.css';
 
 /** Lists the keyboard shortcuts of the current page. */

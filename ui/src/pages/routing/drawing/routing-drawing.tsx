@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useRef } from 'react';
 import { count, counted } from '../../../format/count.ts';
+import { classNames } from '../../../parts/class-names.ts';
 import { useWidth } from '../../../parts/layout/use-width.ts';
-import { classNames } from '../../../parts/text/class-names.ts';
 import './routing-drawing.css';
 import { layOut, neighbourOf, type PlacedNode } from './lay-out.ts';
 import type { RoutingGraph } from './routing-graph.ts';

@@ -1,8 +1,8 @@
 import type { TransformerEntry } from '../../../api/config/config.ts';
 import { type Entry, entryOf, knownOf, writtenOf } from '../../../config/draft/entry.ts';
-import { moveTexts } from '../../../config/draft/unreadable-texts.ts';
 import { indexIn } from '../../../config/fields/field-path.ts';
 import { useForm } from '../../../config/fields/form.ts';
+import { moveTexts } from '../../../config/fields/unreadable-texts.ts';
 import { useWanted } from '../../../config/fields/wanted-field.ts';
 import { SelectField } from '../../../parts/controls/field.tsx';
 import { SortableList } from '../../../parts/controls/sortable-list.tsx';

@@ -1,4 +1,4 @@
-import { createStore } from '../../state/store.ts';
+import { createStore } from './store.ts';
 
 /** A question with two answers. */
 interface Question {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { createStore } from '../../state/store.ts';
+import { createStore } from './store.ts';
 
 /** A keyboard shortcut. */
 interface Shortcut {

@@ -1,18 +1,18 @@
 import { type ReactNode, useCallback, useState } from 'react';
-import { call } from '../api/call.ts';
-import type { ConfigFile } from '../api/config/config.ts';
-import { saveConfig, useConfig } from '../api/config/config-store.ts';
-import { hasFailed } from '../api/requests/requests.ts';
-import { useRecentRequests } from '../api/requests/use-recent-requests.ts';
-import { useAttempt } from '../api/use-attempt.ts';
-import { useLoad } from '../api/use-load.ts';
-import { modelNames } from '../config/models.ts';
-import { routedName, routeOf, rules, withRoute } from '../config/rules.ts';
-import { isDemo } from '../config/spelling.ts';
-import { Button } from '../parts/controls/button.tsx';
-import { Notice } from '../parts/layout/notice.tsx';
-import { Dot } from '../parts/text/badge.tsx';
-import { href } from '../router/route.ts';
+import { call } from '../../api/call.ts';
+import type { ConfigFile } from '../../api/config/config.ts';
+import { saveConfig, useConfig } from '../../api/config/config-store.ts';
+import { hasFailed } from '../../api/requests/requests.ts';
+import { useRecentRequests } from '../../api/requests/use-recent-requests.ts';
+import { useAttempt } from '../../api/use-attempt.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { modelNames } from '../../config/models.ts';
+import { routedName, routeOf, rules, withRoute } from '../../config/rules.ts';
+import { isDemo } from '../../config/spelling.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Notice } from '../../parts/layout/notice.tsx';
+import { Dot } from '../../parts/text/badge.tsx';
+import { href } from '../../router/route.ts';
 import './guide.css';
 
 /** How often the service is asked for the first answer, in milliseconds. */
