@@ -2,19 +2,21 @@ import { shellLines } from './shell.ts';
 import { type Access, type ClientTool, clientKeyVariable, keyReference, type Shell, type Snippet } from './tool.ts';
 
 /** What a user copies to direct a client program to the gateway. The key is read from `clientKeyVariable`. */
-export const guideOf = (tool: ClientTool, access: Access, shell: Shell) => ({
-  name: tool.name,
-  title: tool.title,
-  protocol: tool.protocol,
-  baseUrl: tool.appendsVersion ? access.baseUrl : `${access.baseUrl}/v1`,
-  ...(tool.path !== undefined && { path: tool.path }),
-  headers: tool.headers ?? {},
-  snippets: [
-    ...(tool.guide ? tool.guide(access) : [...inShell(tool, access, shell), ...(tool.settings?.(access) ?? [])]),
-    ...(tool.examples?.(access, shell) ?? []),
-  ],
-  notes: [...(tool.notes ?? []), ...launched(tool)],
-});
+export const guideOf = (tool: ClientTool, access: Access, shell: Shell) => {
+  const [settings, lines] = [tool.settings?.(access) ?? [], inShell(tool, access, shell)];
+  // A program is started after its files are written; commands that set one up read the variables.
+  const usual = tool.setUpByHand ? [...lines, ...settings] : [...settings, ...lines];
+  return {
+    name: tool.name,
+    title: tool.title,
+    protocol: tool.protocol,
+    baseUrl: tool.appendsVersion ? access.baseUrl : `${access.baseUrl}/v1`,
+    ...(tool.path !== undefined && { path: tool.path }),
+    headers: tool.headers ?? {},
+    snippets: [...(tool.guide?.(access) ?? usual), ...(tool.examples?.(access, shell) ?? [])],
+    notes: [...(tool.notes ?? []), ...launched(tool)],
+  };
+};
 
 const shellTitles: Readonly<Record<Shell, string>> = { posix: 'Shell', fish: 'fish', powershell: 'PowerShell' };
 

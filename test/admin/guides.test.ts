@@ -64,7 +64,8 @@ test('the model that is asked for is told where the program has no names of its 
   };
   t.regex(await textOf('other,m', 'claude-code'), /^export ANTHROPIC_MODEL='other,m'$/m);
   t.notRegex(await textOf('junctor', 'claude-code'), /ANTHROPIC_MODEL/);
-  t.regex(await textOf('other,m', 'codex'), /^codex$/);
+  t.regex(await textOf('other,m', 'codex'), /^model = "other,m"$/m);
+  t.notRegex(await textOf('junctor', 'codex'), /^model = /m);
   t.like(JSON.parse(await textOf('other,m', 'opencode')), {
     model: 'junctor/other,m',
     provider: { junctor: { options: { apiKey: '{env:JUNCTOR_API_KEY}', baseURL: `${base}/v1` } } },

@@ -2,6 +2,7 @@ import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
+import { clientTools } from '../../engine/client-tools/tools.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/processes/browser.ts';
 import { chatReply, chatStream } from '../support/upstreams/chat-stream.ts';
@@ -446,15 +447,15 @@ browserTest('each tool’s settings have this gateway’s address, and its conne
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
   const tool = page.getByLabel('Tool', { exact: true });
   await tool.waitFor();
-  t.is(await tool.locator('option').count(), 15);
+  t.is(await tool.locator('option').count(), clientTools.length);
   await page
     .getByRole('region', { name: 'Shell', exact: true })
-    .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
+    .getByText(`ANTHROPIC_BASE_URL='${gateway.baseUrl}'\n`)
     .waitFor();
   const shell = page.getByRole('region', { name: 'Shell', exact: true });
   t.notRegex((await shell.textContent()) ?? '', /ANTHROPIC_MODEL/, 'the rules choose');
   await page.getByLabel('Model', { exact: true }).fill('box,small');
-  await shell.getByText('ANTHROPIC_MODEL=box,small').waitFor();
+  await shell.getByText("ANTHROPIC_MODEL='box,small'").waitFor();
   await page.getByLabel('Model', { exact: true }).fill('');
   await page.getByRole('combobox', { name: 'Shell', exact: true }).selectOption('PowerShell');
   await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();

@@ -997,7 +997,7 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     t.is((await ask()).headers.get('x-junctor-route')?.split(';')[0], 'first,large');
     await page.getByRole('button', { name: 'Address and JSON' }).click();
     await page.getByRole('link', { name: 'Set up a client for this preset' }).click();
-    await page.getByText(`ANTHROPIC_BASE_URL=${baseUrl}/preset/fresh`).first().waitFor();
+    await page.getByText(`ANTHROPIC_BASE_URL='${baseUrl}/preset/fresh'`).first().waitFor();
     await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/^first, large replied: All clear/).waitFor();
     await page.goBack();
