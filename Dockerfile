@@ -1,7 +1,10 @@
 # syntax=docker/dockerfile:1
 
+# Releases give it with its digest: deploy/release.sh looks that up when it builds, and notes it beside the image.
+ARG BASE=node:22-trixie-slim
+
 # Packages are installed apart, so that a change of the source doesn't fetch them anew.
-FROM node:22-trixie-slim AS packages
+FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package runs code of its own while it is installed.
@@ -9,7 +12,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The web interface; it is built with packages that the image doesn't hold. Its files are the same for each processor, so it is
 # built on the builder's own, without emulation.
-FROM --platform=$BUILDPLATFORM node:22-trixie-slim AS interface
+FROM --platform=$BUILDPLATFORM ${BASE} AS interface
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -18,7 +21,7 @@ COPY ui ./ui
 RUN npm run build
 
 # The HTTP server's newest build needs glibc 2.38, which Debian 13 has and Alpine has not.
-FROM node:22-trixie-slim
+FROM ${BASE}
 ENV NODE_ENV=production \
     JUNCTOR_HOME=/data \
     JUNCTOR_HOST=0.0.0.0

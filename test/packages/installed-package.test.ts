@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { get_encoding } from 'tiktoken';
+import { componentsOf } from '../../deploy/components.js';
 import { configSchema } from '../../engine/config/json-schema.ts';
 import { addressIn, commandRig } from '../support/processes/command.ts';
 import { until } from '../support/until.ts';
@@ -19,6 +21,8 @@ const execute = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'junctor-package-'));
 const packages = join(folder, 'node_modules');
 const gateway = join(packages, 'junctor');
+/** What a release publishes. */
+const released = join(folder, 'release');
 
 /** The environment without what an npm around the tests says of itself. */
 const env = Object.fromEntries(
@@ -63,9 +67,9 @@ const filesIn = async (path: string): Promise<readonly { readonly file: string; 
 
 test.before('the package is packed and installed as a user does it', async (t) => {
   t.timeout(300_000);
-  await npm(root, 'run', 'package');
-  await npm(root, 'pack', './package', '--pack-destination', folder);
-  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  // As a release packs it.
+  await execute(process.execPath, ['deploy/release.js', released, '--dry-run'], { cwd: root, env });
+  const [tarball = ''] = (await readdir(released)).filter((name) => name.endsWith('.tgz'));
   await writeFile(join(folder, 'package.json'), '{"private":true}');
   // Packages that are in place already aren't unpacked, which takes npm many times as long as to see that they are those it wants.
   const lock: Lock = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8'));
@@ -75,7 +79,7 @@ test.before('the package is packed and installed as a user does it', async (t) =
   const needed = broughtBy(lock, Object.keys(dependencies ?? {})).map((name) => `node_modules/${name}`);
   // Where this `cp` is missing, npm unpacks them.
   await execute('cp', ['-r', '--parents', ...needed, folder], { cwd: root }).catch(() => undefined);
-  await npm(folder, 'install', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball));
+  await npm(folder, 'install', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', join(released, tarball));
 });
 
 test.after.always(() => rm(folder, { recursive: true, force: true }));
@@ -105,6 +109,26 @@ test('the package has what runs and nothing else, and brings little along', asyn
   t.true(brought === Number(most) || brought === Number(most) - 1, `${brought} packages`);
   const bytes = (await filesIn(packages)).reduce((sum, { size }) => sum + size, 0);
   t.true(bytes < 56_000_000, `${bytes} bytes`);
+});
+
+test("a release's checksums are those of its files, which say how it was made", async (t) => {
+  const read = (name: string): Promise<Buffer> => readFile(join(released, name));
+  const { version }: { readonly version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const names = [`junctor-${version}.cdx.json`, `junctor-${version}.tgz`, 'release.json'];
+  t.deepEqual((await readdir(released)).toSorted(), ['SHA256SUMS', ...names]);
+  const sums = await Promise.all(
+    names.map(
+      async (name) =>
+        `${createHash('sha256')
+          .update(await read(name))
+          .digest('hex')}  ${name}\n`,
+    ),
+  );
+  t.is(String(await read('SHA256SUMS')), sums.join(''));
+  const made: object = JSON.parse(String(await read('release.json')));
+  t.like(made, { version, node: process.version });
+  const list: unknown = JSON.parse(String(await read(`junctor-${version}.cdx.json`)));
+  t.deepEqual(list, componentsOf(root));
 });
 
 test('whatever runs outside the bundle is installed with it, and the bundle has the licenses of what is in it', async (t) => {
