@@ -32,7 +32,7 @@ export interface SocketChain {
 
 /** Reads the messages that answer one request. Holds none of the request once the response has begun. */
 export interface UpstreamAnswerReader {
-  readonly read: (message: Buffer) => SocketReading;
+  readonly read: (message: Uint8Array) => SocketReading;
 }
 
 /**
@@ -55,5 +55,5 @@ export type SocketReading =
 export interface SocketEvent {
   readonly event: string;
   /** JSON in one line. */
-  readonly data: Buffer;
+  readonly data: Uint8Array;
 }

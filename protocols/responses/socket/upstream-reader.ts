@@ -7,6 +7,7 @@ import {
   writeJson,
 } from '../../../engine/model/json/json.ts';
 import type { Headers } from '../../../engine/model/protocol.ts';
+import { bufferOf } from '../../../engine/model/wire/sse.ts';
 import type { SocketEvent, SocketReading, UpstreamAnswerReader } from '../../../engine/model/wire/upstream-socket.ts';
 import { ResponseItems, type SentInput, sentInputOf } from './chain.ts';
 import { connectionOverCode } from './codes.ts';
@@ -29,7 +30,8 @@ export class UpstreamReader implements UpstreamAnswerReader {
     this.#isContinued = isContinued;
   }
 
-  read(message: Buffer): SocketReading {
+  read(bytes: Uint8Array): SocketReading {
+    const message = bufferOf(bytes);
     const event = typeOf(message);
     if (event === undefined) return { type: 'garbled' };
     const read = { event, data: inOneLine(message) };
