@@ -35,6 +35,7 @@ export const faultsOf = (root, isDry) => {
     ['the newest version of CHANGELOG.md', newest],
     ['version of deploy/helm/junctor/Chart.yaml', /^version: (.*)$/m.exec(read('deploy/helm/junctor/Chart.yaml'))?.[1]],
     ['appVersion of Chart.yaml', /^appVersion: (.*)$/m.exec(read('deploy/helm/junctor/Chart.yaml'))?.[1]],
+    ['image of values.yaml', /^image: .*:(.*)$/m.exec(read('deploy/helm/junctor/values.yaml'))?.[1]],
     [
       'newTag of deploy/kubernetes/overlays/example',
       /^ +newTag: (.*)$/m.exec(read('deploy/kubernetes/overlays/example/kustomization.yaml'))?.[1],

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -284,7 +284,9 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
   ['docker build', 'needs a container engine'],
   ['docker run', 'needs a container engine'],
   ['docker push', 'needs a container engine'],
-  ['kubectl', 'needs a cluster'],
+  ...['rollout', 'port-forward', 'exec', 'get'].map(
+    (verb) => [`kubectl --namespace junctor ${verb}`, 'needs a cluster'] as const,
+  ),
   ['helm', 'needs a cluster'],
   ['JUNCTOR_APIKEY=choose-one docker compose up', 'needs a container engine'],
   ['junctor import --from', 'needs a folder of an earlier installation, which import-folder.test.ts has'],
@@ -327,9 +329,9 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
 
   const { PATH = '', JUNCTOR_HTTP = '' } = process.env;
   const env = { PATH: `${tools}:${PATH}`, HOME: rig.home, JUNCTOR_HOME: rig.home, JUNCTOR_HTTP };
-  const shell = (command: string): Promise<string> =>
+  const shell = (command: string, cwd = rig.home): Promise<string> =>
     new Promise((done) => {
-      const child = spawn('bash', ['-eo', 'pipefail', '-c', command], { cwd: rig.home, env });
+      const child = spawn('bash', ['-eo', 'pipefail', '-c', command], { cwd, env });
       let out = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (out += data));
       child.stdin.end();
@@ -370,6 +372,7 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
           .replace('../before', root)
           .replace('redact.ts', join(docs, 'examples/house-rules.ts')),
       );
+    if (command.startsWith('kubectl ')) return hasKubectl ? shell(withoutCluster(command), root) : '';
     if (!isRunning()) await start(['start']);
     if (/^junctor |^lines=/.test(command)) return shell(command);
     if (command.startsWith('curl ')) {
@@ -394,6 +397,14 @@ const readBench = async (written: string): Promise<string> => {
     return String(error);
   }
 };
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+/** What of the command needs no cluster: the object that it makes, the manifests that it applies. */
+const withoutCluster = (command: string): string =>
+  command.startsWith('kubectl apply -k ')
+    ? command.replace('apply -k', 'kustomize')
+    : `${command} --dry-run=client --output=yaml`;
 
 /** The same command without npx, without the container, the other shell, and the folders of another machine. */
 const runnable = (written: string): string =>

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { validateConfig } from '../../engine/config/validate.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
@@ -43,6 +44,17 @@ const render = (template: string, values: JsonObject): string =>
 
 const label = 'app.kubernetes.io/name';
 
+const setImage = (deployment: JsonObject, image: Json | undefined): void => {
+  const containers = at(deployment, 'spec', 'template', 'spec', 'containers');
+  if (Array.isArray(containers)) Object.assign(objectIn(containers[0]), { image });
+};
+
+/** What stands in the files for the image, which each user builds. */
+const imageOf = (deployment: JsonObject): Json | undefined => {
+  const containers = at(deployment, 'spec', 'template', 'spec', 'containers');
+  return Array.isArray(containers) ? at(containers[0], 'image') : undefined;
+};
+
 test('the chart makes the same objects as the Kubernetes base does', async (t) => {
   const values = await yaml('helm/junctor/values.yaml');
   const names = await readdir(join(folder, 'helm/junctor/templates'));
@@ -60,7 +72,7 @@ test('the chart makes the same objects as the Kubernetes base does', async (t) =
       t.deepEqual(config, JSON.parse(await read('kubernetes/base/config.json')));
       continue;
     }
-    // What kustomize adds: the label, and selectors of it.
+    // What kustomize adds: the label, and selectors of it where there are labels of pods.
     const base = structuredClone(await yaml(`kubernetes/base/${name}`));
     const labels = { [label]: 'junctor' };
     Object.assign(objectIn(base.metadata), { labels });
@@ -69,9 +81,13 @@ test('the chart makes the same objects as the Kubernetes base does', async (t) =
       Object.assign(spec, { selector: { matchLabels: labels } });
       Object.assign(objectIn(spec.template), { metadata: { labels } });
     }
+    // The overlay adds the tag.
+    if (name === 'deployment.yaml') {
+      const [before, after] = [imageOf(base), imageOf(made)];
+      t.regex(String(after), new RegExp(`^${before}:\\d`));
+      setImage(made, before);
+    }
     if (name === 'service.yaml') Object.assign(spec, { selector: labels });
-    if (name === 'disruption-budget.yaml') Object.assign(spec, { selector: { matchLabels: labels } });
-    if (name === 'network-policy.yaml') Object.assign(spec, { podSelector: { matchLabels: labels } });
     t.deepEqual(made, base, name);
   }
 });
@@ -105,15 +121,100 @@ test('compose: what is mounted is there, and no service may do more than it need
   }
 });
 
-test('kubectl renders the base and the example', (t) => {
+/** The objects of a folder as kubectl renders it. */
+const kustomized = (t: ExecutionContext, path: string): readonly JsonObject[] => {
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(folder, 'kubernetes', path)], {
+    encoding: 'utf8',
+  });
+  t.is(status, 0, stderr);
+  return stdout.split('\n---\n').map((text) => objectIn(parse(text)));
+};
+
+test('kubectl renders the base and the example, whose parts find each other', (t) => {
   if (isMissing(t, 'kubectl', 'version', '--client')) return;
-  for (const path of ['base', 'overlays/example']) {
-    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(folder, 'kubernetes', path)], {
-      encoding: 'utf8',
-    });
-    t.is(status, 0, stderr);
-    t.is(stdout.split('\n---\n').length, path === 'base' ? 5 : 6);
+  t.is(kustomized(t, 'base').length, 5);
+  const objects = kustomized(t, 'overlays/example');
+  t.deepEqual(objects.map(({ kind }) => kind).toSorted(), [
+    'ConfigMap',
+    'Deployment',
+    'HorizontalPodAutoscaler',
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'Service',
+  ]);
+  const of = (kind: string): JsonObject => objectIn(objects.find((object) => object.kind === kind));
+  const deployment = of('Deployment');
+  t.deepEqual(new Set(objects.map((object) => at(object, 'metadata', 'namespace'))), new Set(['junctor']));
+  t.regex(String(imageOf(deployment)), /^registry\.example\/junctor:\d/);
+  const labels = at(deployment, 'spec', 'template', 'metadata', 'labels');
+  for (const selector of [
+    at(deployment, 'spec', 'selector', 'matchLabels'),
+    at(of('Service'), 'spec', 'selector'),
+    at(of('PodDisruptionBudget'), 'spec', 'selector', 'matchLabels'),
+    at(of('NetworkPolicy'), 'spec', 'podSelector', 'matchLabels'),
+  ]) {
+    t.deepEqual(selector, labels);
   }
+  const { kind, metadata } = deployment;
+  t.like(at(of('HorizontalPodAutoscaler'), 'spec', 'scaleTargetRef'), { kind, name: at(metadata, 'name') });
+  t.is(at(deployment, 'spec', 'replicas'), undefined, "it is the autoscaler's");
+  // Each version of the configuration has a name of its own.
+  const map = String(at(of('ConfigMap'), 'metadata', 'name'));
+  t.regex(map, /^junctor-\w+$/);
+  t.true(JSON.stringify(deployment).includes(`"configMap":{"name":"${map}"}`));
+});
+
+/** The module of `kubernetes-types`, which is made of Kubernetes' own OpenAPI document, that has an object's type. */
+const moduleOf = ({ apiVersion }: JsonObject): string => {
+  const version = String(apiVersion).replace('.k8s.io', '');
+  return `kubernetes-types/${version.includes('/') ? version : `core/${version}`}`;
+};
+
+test('each object has the fields and types of its kind in the published API, and nothing else', async (t) => {
+  const values = await yaml('helm/junctor/values.yaml');
+  const templates = await readdir(join(folder, 'helm/junctor/templates'));
+  const charted = await Promise.all(
+    templates.map(async (name) => objectIn(parse(render(await read(`helm/junctor/templates/${name}`), values)))),
+  );
+  const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+  const objects = [
+    ...charted,
+    await yaml('kubernetes/overlays/example/autoscaler.yaml'),
+    ...(hasKubectl ? kustomized(t, 'overlays/example') : []),
+  ];
+  const deployment = charted.find(({ kind }) => kind === 'Deployment') ?? {};
+  // What each of these changes is found, too.
+  const wrong = [
+    ['"containerPort":3456', '"containerPort":"3456"'],
+    ['"readinessProbe"', '"readinesProbe"'],
+    ['"runAsNonRoot":true', '"runAsNonRoot":"yes"'],
+    ['"containers"', '"container"'],
+    ['"maxSurge":1', '"maxSurge":true'],
+  ].map(([before = '', after = '']): JsonObject => {
+    const text = JSON.stringify(deployment);
+    t.true(text.includes(before), before);
+    return objectIn(JSON.parse(text.replace(before, after)));
+  });
+  const home = await mkdtemp(join(tmpdir(), 'junctor-kinds-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  await symlink(join(root, 'node_modules'), join(home, 'node_modules'), 'junction');
+  const write = (name: string, object: JsonObject) =>
+    writeFile(
+      join(home, name),
+      `import type { ${object.kind} } from '${moduleOf(object)}';\nexport const object: ${object.kind} = ${JSON.stringify(object)};\n`,
+    );
+  await Promise.all(objects.map((object, index) => write(`object-${index}.ts`, object)));
+  await Promise.all(wrong.map((object, index) => write(`wrong-${index}.ts`, object)));
+  const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'preserve', types: [] };
+  await writeFile(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', home, '--pretty', 'false'], { encoding: 'utf8' });
+  const faulty = stdout.split('\n').flatMap((line) => /^(?:.*\/)?([^/]+)\(\d.*: error/.exec(line)?.[1] ?? []);
+  t.deepEqual(
+    [...new Set(faulty)].toSorted(),
+    wrong.map((_, index) => `wrong-${index}.ts`),
+    stdout,
+  );
 });
 
 test('HAProxy spreads requests, and neither a stopping gateway nor an absent one loses a request or a stream', async (t) => {

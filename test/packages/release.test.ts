@@ -19,8 +19,9 @@ test('each place that names the version agrees, and one that does not is named',
   const { version }: { readonly version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const folder = await temporary(t);
   const chart = 'deploy/helm/junctor/Chart.yaml';
+  const values = 'deploy/helm/junctor/values.yaml';
   const overlay = 'deploy/kubernetes/overlays/example/kustomization.yaml';
-  const paths = ['package.json', 'package-lock.json', 'CHANGELOG.md', chart, overlay];
+  const paths = ['package.json', 'package-lock.json', 'CHANGELOG.md', chart, values, overlay];
   const copy = (path: string) => cp(join(root, path), join(folder, path), { recursive: true });
   for (const path of paths) await copy(path);
   t.deepEqual(faultsOf(folder, true), []);
@@ -29,6 +30,7 @@ test('each place that names the version agrees, and one that does not is named',
     ['CHANGELOG.md', `## [${version}]`, '## [9.9.9]', /^the newest version of CHANGELOG.md is 9.9.9/],
     ['CHANGELOG.md', /^(## \[\d\S*\]) - .*$/m, '$1', /has no date/],
     [chart, `appVersion: ${version}`, '', /^appVersion of Chart.yaml is missing/],
+    [values, `junctor:${version}`, 'junctor:9.9.9', /^image of values.yaml is 9.9.9/],
     [overlay, `newTag: ${version}`, 'newTag: latest', /^newTag of .* is latest/],
   ] as const) {
     const text = await readFile(join(folder, path), 'utf8');
