@@ -278,6 +278,7 @@ const unrunnable: readonly (readonly [start: string, reason: string])[] = [
   ['junctor doctor', 'needs a whole vendor, which doctor.test.ts has'],
   ['git clone', 'it names no repository'],
   ['npm install && npm start', 'installs packages'],
+  ['npm link', 'installs the command; newcomer.sh does it'],
   ['npm ci && npm test', 'installs packages, and runs this test'],
   ['npm install --save-dev', 'installs packages; installed-package.test.ts follows the page'],
   ['node --test', 'needs the package, which installed-package.test.ts has'],

@@ -63,6 +63,8 @@ newcomer() {
     service=
     echo "newcomer: Node.js $(node --version),$(grep -a 'HTTP server' "$out" | tr -s ' '): the first request is answered"
   done
+  npm_config_prefix="$work/prefix" npm link --silent >/dev/null
+  (cd "$home" && "$work/prefix/bin/junctor" --version >/dev/null) || { echo 'newcomer: npm link makes no command'; exit 1; }
   # With the Node.js at hand, the suite has done that.
   [ "$name" = own ] || npx ava test/packages/installed-package.test.ts
   cd - >/dev/null
