@@ -108,7 +108,8 @@ test('the package has what runs and nothing else, and brings little along', asyn
   const [, most] = /brings (\d+) packages at most/.exec(await readFile(join(root, 'docs/SECURITY.md'), 'utf8')) ?? [];
   t.true(brought === Number(most) || brought === Number(most) - 1, `${brought} packages`);
   const bytes = (await filesIn(packages)).reduce((sum, { size }) => sum + size, 0);
-  t.true(bytes < 56_000_000, `${bytes} bytes`);
+  // Of it, 19 MB are libSQL's builds for both C libraries, between which npm can't choose.
+  t.true(bytes < 70_000_000, `${bytes} bytes`);
 });
 
 test("a release's checksums are those of its files, which say how it was made", async (t) => {
