@@ -42,6 +42,11 @@ const pages = [
 ];
 const texts = await Promise.all(pages.map(async (page) => ({ page, text: await readFile(join(root, page), 'utf8') })));
 const blocks = texts.flatMap(({ page, text }) => blocksOf(page, text));
+const contributors = await Promise.all(
+  (await readdir(join(docs, 'contributing'))).map(async (page) =>
+    blocksOf(page, await readFile(join(docs, 'contributing', page), 'utf8')),
+  ),
+);
 const blocksIn = (...languages: readonly string[]): readonly Block[] =>
   blocks.filter(({ language }) => languages.includes(language));
 
@@ -171,12 +176,13 @@ test('ts: each block of the pages for contributors is a file of docs/examples or
       ),
     ),
   );
-  const folder = join(docs, 'contributing');
-  for (const page of await readdir(folder)) {
-    const found = blocksOf(page, await readFile(join(folder, page), 'utf8'));
-    for (const { at, text } of found.filter(({ language }) => language === 'ts'))
-      t.true(files.flat().includes(text), at);
-  }
+  const found = contributors.flat();
+  t.deepEqual(
+    [...new Set(found.map(({ language }) => language))].toSorted(),
+    ['', 'sh', 'ts'],
+    'drawings, commands, sources',
+  );
+  for (const { at, language, text } of found) if (language === 'ts') t.true(files.flat().includes(text), at);
 });
 
 /** Providers that fragments of a configuration may refer to. */
@@ -373,6 +379,9 @@ const commandRunner = async (t: ExecutionContext): Promise<(page: string, comman
           .replace('../before', root)
           .replace('redact.ts', join(docs, 'examples/house-rules.ts')),
       );
+    // The files that are named are there; they are tests themselves.
+    const tests = /^npx ava (.*)$/.exec(command)?.[1]?.replaceAll("'", '').split(' ');
+    if (tests) return tests.filter((path) => !existsSync(join(root, path.replace(/\*.*$/, '')))).join(' ');
     if (command.startsWith('kubectl ')) return hasKubectl ? shell(withoutCluster(command), root) : '';
     if (!isRunning()) await start(['start']);
     if (/^junctor |^lines=/.test(command)) return shell(command);
@@ -419,7 +428,9 @@ const runnable = (written: string): string =>
     .replace('/srv/stages', '.');
 
 const commands = [
-  ...blocksIn('sh').flatMap(({ at, text }) => commandsIn(text).map((command) => ({ at, command }))),
+  ...[...blocksIn('sh'), ...contributors.flat().filter(({ language }) => language === 'sh')].flatMap(({ at, text }) =>
+    commandsIn(text).map((command) => ({ at, command })),
+  ),
   ...blocksIn('ini').flatMap(({ at, text }) =>
     [...text.matchAll(/^ExecStart=(.*)$/gm)].map(({ 1: command = '' }) => ({ at, command })),
   ),
