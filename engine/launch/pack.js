@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build as bundle, stop } from 'esbuild';
 import { bundleOptions, compile } from './compile.js';
 import { joinLicenses, licensesOf } from './licenses.js';
 
@@ -35,10 +36,40 @@ const build = async () => {
   const tiktoken = dirname(require.resolve('tiktoken'));
   const copied = ['tiktoken.cjs', 'tiktoken_bg.cjs', 'tiktoken_bg.wasm'].map((name) => join(tiktoken, name));
   for (const file of copied) cpSync(file, join(dist, file.slice(tiktoken.length)));
-  const bundled = [...files, ...copied.map((file) => relative(root, file).replaceAll('\\', '/'))];
+  const bundled = [
+    ...files,
+    ...(await bundleLibsql()),
+    ...copied.map((file) => relative(root, file).replaceAll('\\', '/')),
+  ];
   writeFileSync(join(dist, 'licenses.txt'), joinLicenses(licensesOf(root, bundled)));
   writeFileSync(join(dist, 'config.schema.json'), node(join(dist, 'main.mjs'), 'config', 'schema'));
   node(join(root, 'ui/build.js'));
+};
+
+/**
+ * The part of libsql that is JavaScript: the packed gateway depends on its native builds alone. Returns the files in it.
+ * @returns {Promise<string[]>}
+ */
+const bundleLibsql = async () => {
+  const { metafile } = await bundle({
+    ...{ entryPoints: [require.resolve('libsql')], outfile: join(dist, 'libsql.cjs'), absWorkingDir: root },
+    ...{ bundle: true, platform: 'node', format: 'cjs', target: 'node20.19', minify: true, metafile: true },
+    logLevel: 'error',
+  });
+  await stop();
+  return Object.keys(metafile.inputs);
+};
+
+/**
+ * Native builds of libsql, by its package.json. Without those for musl, which npm installs beside the others: the package doesn't say
+ * for which C library they are.
+ * @returns {Record<string, string>}
+ */
+const libsqlBuilds = () => {
+  const { optionalDependencies } = JSON.parse(
+    readFileSync(join(dirname(require.resolve('libsql')), 'package.json'), 'utf8'),
+  );
+  return Object.fromEntries(Object.entries(optionalDependencies).filter(([name]) => !name.includes('musl')));
 };
 
 /** Packages that the packed gateway is installed with: what isn't bundled, and what custom transformers are compiled against. */
@@ -46,13 +77,15 @@ const installed = new Set([...(bundleOptions(root, dist).external ?? []), 'rxjs'
 installed.delete('tiktoken');
 
 const stage = () => {
-  const { scripts, devDependencies, allowScripts, dependencies, ...manifest } = JSON.parse(
+  const { scripts, devDependencies, allowScripts, dependencies, optionalDependencies, ...manifest } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
+  const { libsql, ...servers } = optionalDependencies;
   const packed = {
     ...manifest,
-    imports: { '#tiktoken': './dist/tiktoken.cjs' },
+    imports: { '#libsql': './dist/libsql.cjs', '#tiktoken': './dist/tiktoken.cjs' },
     dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => installed.has(name))),
+    optionalDependencies: { ...servers, ...libsqlBuilds() },
   };
   rmSync(staged, { recursive: true, force: true });
   mkdirSync(staged);

@@ -49,7 +49,7 @@ const ownSqlite = (): Sqlite | undefined => {
 
 const libsql = (): Sqlite | undefined => {
   try {
-    const opened = createRequire(root)('libsql');
+    const opened = createRequire(root)('#libsql');
     return { library: 'libsql', open: (file) => Reflect.construct(opened, [file]) };
   } catch {
     return undefined;
