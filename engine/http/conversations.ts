@@ -10,7 +10,7 @@ export interface Conversation extends Linked<Conversation> {
 
 /** The most bytes of one conversation, and of those of all connections. */
 interface ConversationLimits {
-  readonly inflatedBytes: number;
+  readonly decompressedBytes: number;
   readonly bodiesBytes: number;
 }
 
@@ -31,11 +31,11 @@ export class Conversations {
   keep(
     id: string,
     items: readonly Uint8Array[] | undefined,
-    { inflatedBytes, bodiesBytes }: ConversationLimits,
+    { decompressedBytes, bodiesBytes }: ConversationLimits,
   ): Conversation {
     const conversation: Conversation = { id, items, before: undefined, after: undefined };
     const bytes = bytesOf(conversation);
-    if (!items || bytes > inflatedBytes) {
+    if (!items || bytes > decompressedBytes) {
       conversation.items = undefined;
       return conversation;
     }

@@ -30,10 +30,10 @@ export const readCodings = (header: string): readonly Decoder[] | Fault => {
 export const decompressBody = async (
   body: Uint8Array,
   codings: readonly Decoder[],
-  limits: Pick<HttpLimits, 'inflatedBytes' | 'inflateRatio'>,
+  limits: Pick<HttpLimits, 'decompressedBytes' | 'ratio'>,
   claim: MemoryClaim,
 ): Promise<Uint8Array | Rejection> => {
-  const maxBytes = Math.min(limits.inflatedBytes, Math.max(smallBytes, body.length * limits.inflateRatio));
+  const maxBytes = Math.min(limits.decompressedBytes, Math.max(smallBytes, body.length * limits.ratio));
   try {
     return body.length < queuedBytes
       ? await undo(body, codings, maxBytes, claim)

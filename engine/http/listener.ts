@@ -200,7 +200,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
 
   opened(remoteAddress: string): boolean {
     const { limits, proxies } = this.settings;
-    const max = proxies.includes(remoteAddress) ? Number.POSITIVE_INFINITY : limits.connectionsPerAddress;
+    const max = proxies.includes(remoteAddress) ? Number.POSITIVE_INFINITY : limits.connectionsPerClient;
     const used = this.#activeByAddress.of(remoteAddress) + this.#socketsByAddress.of(remoteAddress);
     if (this.#connections.admit(remoteAddress, used, max)) return true;
     const nowMs = performance.now();
@@ -225,7 +225,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   rejection(remoteAddress: string): Rejection | undefined {
-    return this.#activeByAddress.of(remoteAddress) > this.settings.limits.activePerAddress
+    return this.#activeByAddress.of(remoteAddress) > this.settings.limits.requestsPerClient
       ? tooManyRequests
       : undefined;
   }
@@ -247,7 +247,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   admitsSocket(): boolean {
-    return this.#sockets.size < this.settings.limits.sockets;
+    return this.#sockets.size < this.settings.limits.webSockets;
   }
 
   openedSocket(socket: OpenSocket): void {

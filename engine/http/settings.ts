@@ -102,18 +102,18 @@ export interface RequestOutcome {
   readonly aborted: boolean;
 }
 
-/** Limits on requests and connections. */
+/** Limits on requests and connections; those that users set have the names of `LIMITS`. */
 export interface HttpLimits {
   /** Bytes of a body as sent. */
   readonly bodyBytes: number;
   /** Bytes of a body after decompression. */
-  readonly inflatedBytes: number;
+  readonly decompressedBytes: number;
   /** Bytes of memory for the bodies of all active requests, in all their forms. */
   readonly bodiesBytes: number;
   /** Bytes of memory for what is collected of the answers of all active requests. */
   readonly answersBytes: number;
   /** Maximum ratio of decompressed to compressed size; not checked below 1 MiB. */
-  readonly inflateRatio: number;
+  readonly ratio: number;
   /** Minimum transfer rate of a body, in bytes per second … */
   readonly bodyBytesPerSecond: number;
   /** … measured over windows of this length, in milliseconds. */
@@ -121,24 +121,24 @@ export interface HttpLimits {
   /** Milliseconds a client may leave its answer unread before its connection is closed. */
   readonly stallMs: number;
   /** Concurrent requests per client address. */
-  readonly activePerAddress: number;
+  readonly requestsPerClient: number;
   /** Connections per client address; further ones are closed at once. */
-  readonly connectionsPerAddress: number;
+  readonly connectionsPerClient: number;
   /** WebSocket connections of all clients; further handshakes are refused. */
-  readonly sockets: number;
+  readonly webSockets: number;
 }
 
 /** The default limits. */
 export const defaultLimits: HttpLimits = {
   bodyBytes: 32 * 1024 * 1024,
-  inflatedBytes: 64 * 1024 * 1024,
+  decompressedBytes: 64 * 1024 * 1024,
   bodiesBytes: 512 * 1024 * 1024,
   answersBytes: 512 * 1024 * 1024,
-  inflateRatio: 200,
+  ratio: 200,
   bodyBytesPerSecond: 1024,
   bodyWindowMs: 10_000,
   stallMs: 30 * 60_000,
-  activePerAddress: 1024,
-  connectionsPerAddress: 1024,
-  sockets: 4096,
+  requestsPerClient: 1024,
+  connectionsPerClient: 1024,
+  webSockets: 4096,
 };

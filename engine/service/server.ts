@@ -308,16 +308,7 @@ const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
   clients: config.clients,
   proxies: config.proxies,
   keepAlive: config.keepAlive,
-  limits: {
-    bodyBytes: config.limits.bodyBytes,
-    inflatedBytes: config.limits.decompressedBytes,
-    bodiesBytes: config.limits.bodiesBytes,
-    answersBytes: config.limits.answersBytes,
-    inflateRatio: config.limits.ratio,
-    activePerAddress: config.limits.requestsPerClient,
-    connectionsPerAddress: config.limits.connectionsPerClient,
-    sockets: config.limits.webSockets,
-  },
+  limits: config.limits,
 });
 
 const placeOf = ({ host, port: configuredPort }: Config, { port, addresses }: Listener): ListenAddress => ({

@@ -41,7 +41,7 @@ const open = async (t: ExecutionContext, server: 'uws' | 'node', routes: readonl
   const options = {
     router: createRouter(routes, formatFault),
     guard: { host: '127.0.0.1', allowedHosts },
-    limits: { connectionsPerAddress: 10_000, activePerAddress: 10_000 },
+    limits: { connectionsPerClient: 10_000, requestsPerClient: 10_000 },
   };
   const listener = await listen({ ...options, host: '127.0.0.1', port: 0, server: chooseServer(server) });
   t.teardown(() => listener.close());

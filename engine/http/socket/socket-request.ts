@@ -231,13 +231,13 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     if (known === 'unknown' && !ask.mayBeStored) return protocol.faults.unknownAnswer(ask.continues ?? '');
     const before = known === 'unknown' ? undefined : known;
     const body = ask.body(ask.continues === undefined ? undefined : before);
-    const { inflatedBytes } = listener.settings.limits;
-    if (body.length > inflatedBytes) return tooLong(inflatedBytes);
+    const { decompressedBytes } = listener.settings.limits;
+    if (body.length > decompressedBytes) return tooLong(decompressedBytes);
     const refused = this.hold(body);
     if (refused) return refused;
     if (before && !ask.isStored) this.#conversation = [...before, ask.items()];
     this.#answer = protocol.readAnswer(
-      (bytes) => this.#itemMemory.heldBytes + bytes <= inflatedBytes && this.#itemMemory.take(bytes) === undefined,
+      (bytes) => this.#itemMemory.heldBytes + bytes <= decompressedBytes && this.#itemMemory.take(bytes) === undefined,
     );
     this.body = body;
     const parts = ask.isWarmUp ? undefined : handshake.endpoint.handle(this, handshake.params);

@@ -31,13 +31,13 @@ test('S11 active requests count, regardless of the age of their connections', (t
 });
 
 test('S11 no more than the limit of connections of one client address, 1,024 by default; another address is still served', async (t) => {
-  t.is(defaultLimits.connectionsPerAddress, 1024);
+  t.is(defaultLimits.connectionsPerClient, 1024);
   const limit = 64;
   const warnings: string[] = [];
   const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }], {
     hooks: { warn: (line) => warnings.push(line) },
     // So few are open long before the silent ones among them are given up, after some eight seconds.
-    limits: { connectionsPerAddress: limit },
+    limits: { connectionsPerClient: limit },
   });
   const sockets: Socket[] = [];
   let closed = 0;

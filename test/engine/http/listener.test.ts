@@ -382,7 +382,7 @@ test('S11 active requests of one address are limited', async (t) => {
       { method: 'GET', path: '/slow', endpoint: slow },
       { method: 'GET', path: '/', endpoint: hello },
     ],
-    { limits: { activePerAddress: 2 } },
+    { limits: { requestsPerClient: 2 } },
   );
   const sockets = [1, 2].map(() => connect(listener.port, '127.0.0.1'));
   for (const socket of sockets) socket.write(get('/slow'));

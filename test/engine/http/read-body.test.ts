@@ -147,7 +147,7 @@ for (const [what, mostBytes] of [
     const claim = new BodyClaim(new MemoryBudget().claim(1024 * 1024));
     const codings = readCodings(mostBytes === 0 ? 'gzip' : 'br');
     if ('kind' in codings) return t.fail();
-    const limits = { inflatedBytes: 64 * 1024 * 1024, inflateRatio: 1_000_000 };
+    const limits = { decompressedBytes: 64 * 1024 * 1024, ratio: 1_000_000 };
     const expect = (bytes: number) => {
       asked.push(bytes);
       return claim.expect(bytes);
@@ -214,7 +214,7 @@ test('a small body with a high ratio is accepted', async (t) => {
 });
 
 test('S11 the limit on decompressed bytes holds below the ratio', async (t) => {
-  const { port } = await serve(t, rows, { limits: { inflatedBytes: words.length - 1 } });
+  const { port } = await serve(t, rows, { limits: { decompressedBytes: words.length - 1 } });
   t.is((await post(port, gzipSync(words), { 'content-encoding': 'gzip' })).status, 413);
 });
 

@@ -287,7 +287,7 @@ test('a client that pings and reads no answer is disconnected; one that reads ma
 
 test('what connections remember is bounded, each and together, and is returned at their end', async (t) => {
   const conversations = new Conversations();
-  const one = rigOf(t, { inflatedBytes: 1_000 }, conversations);
+  const one = rigOf(t, { decompressedBytes: 1_000 }, conversations);
   one.send({ input: 'x'.repeat(100) });
   t.true(conversations.bytes > 100);
   one.send({ previous_response_id: 'resp_1', input: 'x'.repeat(600) });
@@ -299,7 +299,7 @@ test('what connections remember is bounded, each and together, and is returned a
   t.is(conversations.bytes, 0);
 
   const kept = ['a', 'b', 'c'].map((id) =>
-    conversations.keep(id, [Buffer.alloc(400)], { inflatedBytes: 1_000, bodiesBytes: 1_000 }),
+    conversations.keep(id, [Buffer.alloc(400)], { decompressedBytes: 1_000, bodiesBytes: 1_000 }),
   );
   t.deepEqual(
     kept.map(({ items }) => items?.length),
@@ -310,7 +310,7 @@ test('what connections remember is bounded, each and together, and is returned a
 
   const lost = rigOf(t);
   lost.send();
-  lost.listener.conversations.keep('other', [Buffer.alloc(10)], { inflatedBytes: 100, bodiesBytes: 10 });
+  lost.listener.conversations.keep('other', [Buffer.alloc(10)], { decompressedBytes: 100, bodiesBytes: 10 });
   await lost.since();
   lost.send({ previous_response_id: 'resp_1' });
   t.deepEqual(await lost.since(), ['400 websocket_connection_limit_reached', 'close 1001', 'gone']);

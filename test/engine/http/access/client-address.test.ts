@@ -51,7 +51,7 @@ const routes = [
 ];
 
 test('limits are per client of a trusted proxy, and the proxy has as many connections as it needs', async (t) => {
-  const limits = { activePerAddress: 1, connectionsPerAddress: 1 };
+  const limits = { requestsPerClient: 1, connectionsPerClient: 1 };
   const { port } = await serve(t, routes, { proxies: ['127.0.0.0/8'], limits });
   const listener = await serve(t, routes, { limits, proxies: ['127.0.0.0/8'] });
   const held = ['203.0.113.1', '203.0.113.2'].map((client) => {
