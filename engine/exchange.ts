@@ -20,7 +20,7 @@ import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import type { Decisions } from './routing/rules/decisions.ts';
 import type { Backpressure } from './runtime/backpressure.ts';
-import { MemoryBudget, MemoryClaim } from './runtime/memory-budget.ts';
+import { MemoryBudget, MemoryReservation } from './runtime/memory-budget.ts';
 
 /** What a request may use, and what it takes of its client's limits. */
 export interface RequestAdmission {
@@ -49,7 +49,7 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
   readonly namedClient?: string | undefined;
   /** A header by lower-case name. */
   readonly header: (name: string) => string | undefined;
-  readonly answerMemory?: MemoryClaim;
+  readonly answerMemory?: MemoryReservation;
   /** Called when only the values parsed from the body are still held. */
   readonly holdBody?: (use: 'values') => void;
   /** Calls `handler` when the client must get the end of its answer at once. */
@@ -115,7 +115,7 @@ export class Exchange {
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** Counts what is collected of the answer. */
-  readonly answerMemory: MemoryClaim;
+  readonly answerMemory: MemoryReservation;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
   /** Watches this request. */
@@ -139,7 +139,7 @@ export class Exchange {
     this.preset = preset;
     this.admission = admission;
     this.body = incoming.body;
-    this.answerMemory = incoming.answerMemory ?? new MemoryClaim(unbounded, Number.POSITIVE_INFINITY);
+    this.answerMemory = incoming.answerMemory ?? new MemoryReservation(unbounded, Number.POSITIVE_INFINITY);
     this.backpressure = incoming.backpressure;
     this.progress = progress ?? newReplyProgress();
     this.observer = observer ?? silentObserver;

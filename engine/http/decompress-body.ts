@@ -9,7 +9,7 @@ import { TooMuchData, unzstd } from './zstd.ts';
 export type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
 
 /** The share of the memory for bodies that one of them has. */
-interface MemoryClaim {
+interface MemoryReservation {
   /** Takes the memory for a body of at least `bytes`; a rejection if there isn't enough. */
   readonly expect: (bytes: number) => Rejection | undefined;
 }
@@ -31,13 +31,13 @@ export const decompressBody = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   limits: Pick<HttpLimits, 'decompressedBytes' | 'ratio'>,
-  claim: MemoryClaim,
+  reservation: MemoryReservation,
 ): Promise<Uint8Array | Rejection> => {
   const maxBytes = Math.min(limits.decompressedBytes, Math.max(smallBytes, body.length * limits.ratio));
   try {
     return body.length < queuedBytes
-      ? await undo(body, codings, maxBytes, claim)
-      : await inQueue(() => undo(body, codings, maxBytes, claim));
+      ? await undo(body, codings, maxBytes, reservation)
+      : await inQueue(() => undo(body, codings, maxBytes, reservation));
   } catch (error) {
     if (error instanceof NoRoom) return error.rejection;
     const fault: Fault = isTooMuch(error)
@@ -51,10 +51,10 @@ const undo = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   maxBytes: number,
-  claim: MemoryClaim,
+  reservation: MemoryReservation,
 ): Promise<Uint8Array> => {
   const expect = (bytes: number): void => {
-    const rejection = claim.expect(bytes);
+    const rejection = reservation.expect(bytes);
     if (rejection) throw new NoRoom(rejection);
   };
   expect(Math.min(declaredBytes(body), maxBytes));

@@ -5,7 +5,7 @@ import type { SocketProtocol } from '../model/wire/socket-protocol.ts';
 import { sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
-import type { MemoryClaim } from '../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../runtime/memory-budget.ts';
 
 /** Formats a fault as the response of a path. */
 export type FormatFault = (fault: Fault, requestId: string) => WireFault;
@@ -54,7 +54,7 @@ export interface HttpRequest {
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
   readonly holdBody: (use: BodyUse) => void;
   /** Counts what is collected of the answer, until the client has it. */
-  readonly answerMemory: MemoryClaim;
+  readonly answerMemory: MemoryReservation;
   /** Pauses the upstream while this client is slow. */
   readonly backpressure: Backpressure;
   /**

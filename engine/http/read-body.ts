@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
 import { JsonBytes, openBrace, openBracket, quote } from '../model/json/json.ts';
-import type { MemoryClaim } from '../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
 import { headerValue } from './headers.ts';
@@ -15,7 +15,7 @@ export interface BodyReceiver {
   readonly limits: HttpLimits;
   readonly ticker: Ticker;
   /** The request's share of the memory for bodies. */
-  readonly claim: BodyClaim;
+  readonly reservation: BodyReservation;
   /** Called once, unless reading is stopped before; possibly synchronously. */
   readonly received: (result: Uint8Array | Rejection) => void;
 }
@@ -108,11 +108,13 @@ export class BodyReader implements BodyConsumer, TickListener {
 
   take(chunk: Uint8Array, isLast: boolean): void {
     if (this.#stopped) return;
-    const { limits, claim } = this.#receiver;
+    const { limits, reservation } = this.#receiver;
     this.#size += chunk.length;
     this.#windowBytes += chunk.length;
     const rejection =
-      this.#size > limits.bodyBytes ? { fault: tooLarge(limits.bodyBytes), close: true } : claim.take(chunk.length);
+      this.#size > limits.bodyBytes
+        ? { fault: tooLarge(limits.bodyBytes), close: true }
+        : reservation.take(chunk.length);
     if (rejection) {
       this.#reject(rejection);
       return;
@@ -150,11 +152,11 @@ export class BodyReader implements BodyConsumer, TickListener {
   #complete(): void {
     const body = this.#size === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#size);
     this.stop();
-    const { limits, claim } = this.#receiver;
-    if (this.#codings.length === 0 || body.length === 0) this.#receiver.received(claim.complete(body) ?? body);
+    const { limits, reservation } = this.#receiver;
+    if (this.#codings.length === 0 || body.length === 0) this.#receiver.received(reservation.complete(body) ?? body);
     else {
-      void decompressBody(body, this.#codings, limits, claim).then((result) =>
-        this.#receiver.received('fault' in result ? result : (claim.complete(result) ?? result)),
+      void decompressBody(body, this.#codings, limits, reservation).then((result) =>
+        this.#receiver.received('fault' in result ? result : (reservation.complete(result) ?? result)),
       );
     }
   }
@@ -177,44 +179,44 @@ const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesHeld : c
  * One request's share of the memory for the bodies of all active requests: many large ones can't exhaust memory. A body counts in
  * full until its answer has begun, and once its size after that: the answer's conversion may read the values parsed from it.
  */
-export class BodyClaim {
-  readonly #claim: MemoryClaim;
+export class BodyReservation {
+  readonly #reservation: MemoryReservation;
   /** What the complete body needs. */
   #conversionBytes = 0;
   #bodyBytes = 0;
 
-  constructor(claim: MemoryClaim) {
-    this.#claim = claim;
+  constructor(reservation: MemoryReservation) {
+    this.#reservation = reservation;
   }
 
   /** Takes further bytes; a rejection when the budget is exhausted or the request is over. */
   take(bytes: number): Rejection | undefined {
-    const refusal = this.#claim.take(bytes);
+    const refusal = this.#reservation.take(bytes);
     if (refusal === undefined) return undefined;
-    return { fault: refusal === 'exhausted' ? exhausted : exceedsMemory(this.#claim.maxBytes), close: true };
+    return { fault: refusal === 'exhausted' ? exhausted : exceedsMemory(this.#reservation.maxBytes), close: true };
   }
 
   /** Takes the memory for a body of at least `bytes` once decompressed, so that a body that doesn't fit is rejected early. */
   expect(bytes: number): Rejection | undefined {
-    return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#claim.heldBytes));
+    return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#reservation.bytes));
   }
 
   /** Replaces what was taken so far with what the complete body needs. */
   complete(body: Uint8Array): Rejection | undefined {
-    this.#claim.hold(0);
+    this.#reservation.set(0);
     this.#bodyBytes = body.length;
     this.#conversionBytes = body.length * copiesOf(body.length) + countNodes(body) * nodeBytes;
     return this.take(this.#conversionBytes);
   }
 
   /** Changes what the complete body counts for. Always granted: a retry that converts it again belongs to an admitted request. */
-  hold(use: BodyUse): void {
-    this.#claim.hold(this.#needed(use));
+  countAs(use: BodyUse): void {
+    this.#reservation.set(this.#needed(use));
   }
 
   /** Returns everything, for good. */
   release(): void {
-    this.#claim.release();
+    this.#reservation.release();
   }
 
   #needed(use: BodyUse): number {

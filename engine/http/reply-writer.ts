@@ -33,7 +33,7 @@ export interface ReplyTarget {
 const largeBytes = 64 * 1024;
 
 /**
- * Writes one answer. Data of one event loop turn is sent in one cork. A slow client pauses the source, so nothing
+ * Writes one answer. Data of one event loop tick is sent in one cork. A slow client pauses the source, so nothing
  * accumulates here.
  */
 export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListener {
@@ -53,7 +53,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   #sending = false;
   /** What is left of large data that the client is still reading. */
   #rest: Uint8Array | undefined;
-  /** Data of this event loop turn, not yet written. */
+  /** Data of this event loop tick, not yet written. */
   #due: (string | Uint8Array)[] | undefined;
 
   constructor(target: ReplyTarget) {

@@ -2,11 +2,11 @@ import type { Observable } from 'rxjs';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
-import type { MemoryClaim } from '../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { preflightMethod, preflightReply } from './access/cors.ts';
 import type { BodyUse, Endpoint, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
-import { BodyClaim, type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
+import { type BodyReader, type BodyReceiver, BodyReservation, noBytes, readBody } from './read-body.ts';
 import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
 import type { RouteMatch } from './router.ts';
 import type { ActiveRequest, HttpLimits, RequestInfo, ServeSettings, ServingListener } from './settings.ts';
@@ -35,8 +35,8 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   namedClient: string | undefined;
   readonly pageOrigin: string | undefined;
   readonly stream: HttpStream;
-  readonly claim: BodyClaim;
-  readonly answerMemory: MemoryClaim;
+  readonly reservation: BodyReservation;
+  readonly answerMemory: MemoryReservation;
   readonly limits: HttpLimits;
   readonly #listener: ServingListener;
   readonly #settings: ServeSettings;
@@ -59,8 +59,8 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.query = stream.query;
     this.remoteAddress = settings.proxies.clientOf(stream);
     this.stream = stream;
-    this.claim = new BodyClaim(listener.bodies.claim(settings.limits.bodiesBytes));
-    this.answerMemory = listener.answers.claim(settings.limits.answersBytes);
+    this.reservation = new BodyReservation(listener.bodies.reserve(settings.limits.bodiesBytes));
+    this.answerMemory = listener.answers.reserve(settings.limits.answersBytes);
     this.limits = settings.limits;
     this.#listener = listener;
     this.#settings = settings;
@@ -96,7 +96,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 
   holdBody(use: BodyUse): void {
-    this.claim.hold(use);
+    this.reservation.countAs(use);
     if (use !== 'conversion') this.body = noBytes;
   }
 
@@ -195,7 +195,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   #end(status: number, aborted: boolean): void {
     this.#gone = true;
-    this.claim.release();
+    this.reservation.release();
     this.answerMemory.release();
     this.#listener.release(this);
     const durationMs = Math.round(performance.now() - this.#begunMs);

@@ -4,7 +4,7 @@ import type { Answered, Ready } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
-import type { MemoryClaim } from '../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import { relaysOf } from './decode.ts';
 import type { StreamStage } from './rx/stages.ts';
@@ -21,44 +21,44 @@ const uncountedBytes = 64 * 1024;
  */
 const copiesHeld = { records: 8, whole: 4, relayed: 2, content: 2, bytes: 1 } as const;
 
-/** What one step holds of an answer, counted in the memory for all answers. */
-export class HeldAnswer {
-  readonly #memory: MemoryClaim;
+/** The memory that one step of an answer reserves, of that for all answers. */
+export class AnswerReservation {
+  readonly #memory: MemoryReservation;
   readonly #copies: number;
   #counted = 0;
 
-  constructor(memory: MemoryClaim, as: keyof typeof copiesHeld = 'bytes') {
+  constructor(memory: MemoryReservation, as: keyof typeof copiesHeld = 'bytes') {
     this.#memory = memory;
     this.#copies = copiesHeld[as];
   }
 
-  /** The step holds this many bytes now. Throws if there is no memory for more. */
-  hold(bytes: number): void {
-    const refusal = this.refuse(bytes);
+  /** Reserves this many bytes in all. Throws if there is no memory for more. */
+  reserve(bytes: number): void {
+    const refusal = this.refusal(bytes);
     if (refusal) throw refusal;
   }
 
-  /** Whether the step may hold this many bytes. */
-  mayHold(bytes: number): boolean {
-    return this.refuse(bytes) === undefined;
+  /** Reserves this many bytes in all; false if there is no memory for more. */
+  tryReserve(bytes: number): boolean {
+    return this.refusal(bytes) === undefined;
   }
 
-  /** The step holds this many bytes now; the fault if there is no memory for more. */
-  refuse(bytes: number): FaultError | undefined {
+  /** Reserves this many bytes in all; the fault if there is no memory for more. */
+  refusal(bytes: number): FaultError | undefined {
     const more = this.#countedOf(bytes) - this.#counted;
     if (more > 0) {
       const refusal = this.#memory.take(more);
       if (refusal) return new FaultError(refusal === 'exhausted' ? exhausted : exceedsMemory(this.#memory.maxBytes));
       this.#counted += more;
-    } else this.keep(bytes);
+    } else this.set(bytes);
     return undefined;
   }
 
-  /** The step holds this many bytes already. */
-  keep(bytes: number): void {
+  /** Sets it to this many bytes, which is always granted. */
+  set(bytes: number): void {
     const counted = this.#countedOf(bytes);
     if (counted === this.#counted) return;
-    this.#memory.hold(this.#memory.heldBytes + counted - this.#counted);
+    this.#memory.set(this.#memory.bytes + counted - this.#counted);
     this.#counted = counted;
   }
 
@@ -115,7 +115,7 @@ const isCollected = ({ answer, progress }: Answered): boolean => !answer.streame
 /**
  * Bounds what later steps collect of an answer, and counts it. The bounds hold for each record of a stream, and for an answer that
  * becomes one whole reply. Throws `upstream-garbled` beyond a bound and `unavailable` beyond the memory for answers, which ends the
- * upstream call. A large whole answer ends in its turn, since most of its conversion follows.
+ * upstream call. A large whole answer waits in a queue for its end, since most of its conversion follows.
  */
 export const boundReply =
   ({
@@ -125,13 +125,13 @@ export const boundReply =
   (answered) => {
     const record = answered.answer.cutter;
     const collected = isCollected(answered);
-    const held = new HeldAnswer(
+    const reservation = new AnswerReservation(
       answered.answerMemory,
       answered.relays.reply ? 'relayed' : record ? 'records' : 'whole',
     );
     const nodes = answered.relays.reply ? undefined : new NodeBound();
     let bytes = 0;
-    let leaveTurn: (() => void) | undefined;
+    let leaveQueue: (() => void) | undefined;
     return {
       next(chunk) {
         bytes += chunk.length;
@@ -143,18 +143,18 @@ export const boundReply =
         // A record that begins or ends in this chunk is short, or has been counted but for this part.
         if (record && record.pendingBytes < chunk.length) nodes?.reset();
         else nodes?.add(chunk);
-        held.hold(collected ? bytes : (record?.pendingBytes ?? 0));
+        reservation.reserve(collected ? bytes : (record?.pendingBytes ?? 0));
         return chunk;
       },
       ending() {
         if (record || bytes < largeBytes) return undefined;
         return new Observable((subscriber) => {
-          leaveTurn = turns.take(() => subscriber.complete());
+          leaveQueue = conversions.enter(() => subscriber.complete());
         });
       },
       finalize() {
-        held.keep(0);
-        leaveTurn?.();
+        reservation.set(0);
+        leaveQueue?.();
       },
     };
   };
@@ -167,11 +167,11 @@ export const boundMessage = (
   ready: Ready,
   { recordBytes }: Pick<Limits, 'recordBytes'>,
 ): ((bytes: number) => FaultError | undefined) => {
-  const held = new HeldAnswer(ready.answerMemory, relaysOf(ready, true).reply ? 'relayed' : 'records');
+  const reservation = new AnswerReservation(ready.answerMemory, relaysOf(ready, true).reply ? 'relayed' : 'records');
   return (bytes) =>
     bytes > recordBytes
       ? tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes')
-      : held.refuse(bytes);
+      : reservation.refusal(bytes);
 };
 
 /**
@@ -181,13 +181,13 @@ export const boundMessage = (
 export const boundContent =
   ({ replyBytes }: Pick<Limits, 'replyBytes'>): StreamStage<Answered, Batch, Batch> =>
   (answered) => {
-    const held = new HeldAnswer(answered.answerMemory, 'content');
+    const reservation = new AnswerReservation(answered.answerMemory, 'content');
     // Otherwise its bytes count already, for all that becomes of them.
     const counts = !isCollected(answered);
     let length = 0;
     const check = (): void => {
       if (length > replyBytes) throw tooLarge("The content of the upstream's stream", replyBytes, 'replyBytes');
-      if (counts) held.hold(length);
+      if (counts) reservation.reserve(length);
     };
     return {
       next(batch) {
@@ -199,7 +199,7 @@ export const boundContent =
         }
         return batch;
       },
-      finalize: () => held.keep(0),
+      finalize: () => reservation.set(0),
     };
   };
 
@@ -241,17 +241,17 @@ const tooLarge = (what: string, bytes: number, setting: keyof Limits): FaultErro
 /** From this many bytes on, the conversion of a whole answer would hold the event loop for long enough to be noticed. */
 export const largeBytes = 1024 * 1024;
 
-/** The longest time that others get after a turn, in milliseconds. */
+/** The longest rest after a piece of work, in milliseconds. */
 const maxRestMs = 2_000;
 
 /** Lets large pieces of work run one at a time. After each, other requests have the event loop for as long as it was held. */
-class Turns {
+class WorkQueue {
   readonly #waiting = new Set<() => void>();
   #current: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Calls `work` when its turn comes. The turn lasts until the returned function is called, which also withdraws it. */
-  take(work: () => void): () => void {
+  /** Calls `work` when no other is at work. It is until the returned function is called, which also withdraws it. */
+  enter(work: () => void): () => void {
     this.#waiting.add(work);
     this.#rest(0);
     return () => {
@@ -283,4 +283,4 @@ class Turns {
   }
 }
 
-const turns = new Turns();
+const conversions = new WorkQueue();

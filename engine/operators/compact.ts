@@ -4,7 +4,7 @@ import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../mode
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { HeldAnswer } from './bound-answer.ts';
+import { AnswerReservation } from './bound-answer.ts';
 import { replyIn } from './read-events.ts';
 import { StreamDecoder, withOwnLosses } from './relay-reply.ts';
 import { refuseOverlong } from './route.ts';
@@ -61,14 +61,14 @@ export const requireCompaction = (
 ): MonoTypeOperatorFunction<Uint8Array> =>
   operate(() => {
     const { plan, context, answerMemory } = ready;
-    const memory = new HeldAnswer(answerMemory);
+    const memory = new AnswerReservation(answerMemory);
     const decoder = streamed ? new StreamDecoder(ready) : undefined;
     let chunks: Uint8Array[] = [];
     let bytes = 0;
     let passes = false;
     const release = (): Uint8Array => {
       passes = true;
-      memory.keep(0);
+      memory.set(0);
       const held = joinBytes(chunks);
       chunks = [];
       return held;
@@ -85,7 +85,7 @@ export const requireCompaction = (
         if (passes) return chunk;
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes > maxHeldBytes || !memory.mayHold(bytes)) return release();
+        if (bytes > maxHeldBytes || !memory.tryReserve(bytes)) return release();
         return decoder && judge(decoder.take(chunk));
       },
       end() {
@@ -95,7 +95,7 @@ export const requireCompaction = (
           (reply && judge(plan.upstream.decodeReply(reply, withOwnLosses(context, plan.format.name)))) ?? release()
         );
       },
-      finalize: () => memory.keep(0),
+      finalize: () => memory.set(0),
     };
   });
 

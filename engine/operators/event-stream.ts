@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { fail } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
-import type { MemoryClaim } from '../runtime/memory-budget.ts';
-import { HeldAnswer } from './bound-answer.ts';
+import type { MemoryReservation } from '../runtime/memory-budget.ts';
+import { AnswerReservation } from './bound-answer.ts';
 import type { StreamStage } from './rx/stages.ts';
 
 /** The content type of a stream in the cloud's own framing. */
@@ -24,10 +24,10 @@ const maxMessageBytes = 24 * 1024 * 1024;
  * record of an error. Sources: AWS documentation, "Event stream encoding"; Amazon Bedrock API reference,
  * "InvokeModelWithResponseStream".
  */
-export const readEventStream: StreamStage<{ readonly answerMemory: MemoryClaim }, Uint8Array, Uint8Array> = ({
+export const readEventStream: StreamStage<{ readonly answerMemory: MemoryReservation }, Uint8Array, Uint8Array> = ({
   answerMemory,
 }) => {
-  const held = new HeldAnswer(answerMemory);
+  const reservation = new AnswerReservation(answerMemory);
   let chunks: Uint8Array[] = [];
   let bytes = 0;
   /** The bytes that the first message needs, as far as they are known. */
@@ -36,7 +36,7 @@ export const readEventStream: StreamStage<{ readonly answerMemory: MemoryClaim }
     next(chunk) {
       chunks.push(chunk);
       bytes += chunk.length;
-      held.hold(bytes);
+      reservation.reserve(bytes);
       if (bytes < needed) return undefined;
       let rest = Buffer.concat(chunks);
       let records = '';
@@ -48,7 +48,7 @@ export const readEventStream: StreamStage<{ readonly answerMemory: MemoryClaim }
       }
       chunks = rest.length > 0 ? [rest] : [];
       bytes = rest.length;
-      held.keep(bytes);
+      reservation.set(bytes);
       return records === '' ? undefined : Buffer.from(records);
     },
     end() {

@@ -10,7 +10,7 @@ import type { ClientProtocol, RelayedRecords, StreamEnd, StreamEnds, UpstreamPro
 import { cutOff } from '../model/reply.ts';
 import { outsideFraming, type RecordCutter, readSseRecords, recordEnds, sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
-import { HeldAnswer } from './bound-answer.ts';
+import { AnswerReservation } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
@@ -110,7 +110,7 @@ export class RecordRelay {
     this.#progress = progress;
     this.#faultIn = faultIn;
     const { callMarks } = client.ends;
-    if (callMarks) this.#calls = new RelayedCalls(new HeldAnswer(answerMemory), callMarks);
+    if (callMarks) this.#calls = new RelayedCalls(new AnswerReservation(answerMemory), callMarks);
     this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
@@ -304,14 +304,14 @@ export class RecordRelay {
 
 /** The records of an answer from its first call on, up to a bound. */
 class RelayedCalls {
-  readonly #memory: HeldAnswer;
+  readonly #memory: AnswerReservation;
   readonly #marks: readonly string[];
   #records: Buffer[] = [];
   #bytes = 0;
   #isFound = false;
 
   /** `marks`: texts of which one occurs in each record of a call. */
-  constructor(memory: HeldAnswer, marks: readonly string[]) {
+  constructor(memory: AnswerReservation, marks: readonly string[]) {
     this.#memory = memory;
     this.#marks = marks;
   }
@@ -320,12 +320,12 @@ class RelayedCalls {
     this.#isFound ||= this.#hasCall(records);
     if (!this.#isFound || this.#bytes > maxHeldBytes) return;
     this.#bytes += records.length;
-    if (this.#bytes <= maxHeldBytes && this.#memory.mayHold(this.#bytes)) this.#records.push(records);
+    if (this.#bytes <= maxHeldBytes && this.#memory.tryReserve(this.#bytes)) this.#records.push(records);
     else {
       // The first of them ends within a call: it counts as one that isn't whole.
       this.#bytes = Number.POSITIVE_INFINITY;
       this.#records.length = 1;
-      this.#memory.keep(0);
+      this.#memory.set(0);
     }
   }
 
@@ -340,7 +340,7 @@ class RelayedCalls {
 
   release(): void {
     this.#records = [];
-    this.#memory.keep(0);
+    this.#memory.set(0);
   }
 }
 

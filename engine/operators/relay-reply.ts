@@ -11,7 +11,7 @@ import { cutOff } from '../model/reply.ts';
 import { bufferOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
-import { HeldAnswer } from './bound-answer.ts';
+import { AnswerReservation } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import {
   AnswerEnd,
@@ -248,12 +248,12 @@ const reasoningReader = (answered: Answered, cache: SignatureCache): MarkedReade
   if (!answered.context.request.compaction && !upstream.mayReason?.(answered.clientBody)) return undefined;
   const watch = watchOf(answered, cache);
   const decoder = new StreamDecoder(answered);
-  const held = new HeldAnswer(answered.answerMemory);
+  const reservation = new AnswerReservation(answered.answerMemory);
   return new MarkedReader(upstream.reasoningMarker, {
-    mayHold: (bytes) => bytes <= maxWatchedBytes && held.mayHold(bytes),
+    reserve: (bytes) => bytes <= maxWatchedBytes && reservation.tryReserve(bytes),
     read: (chunk) => watch.read(decoder.take(chunk)),
     complete: () => watch.read(decoder.end()),
-    release: () => held.keep(0),
+    release: () => reservation.set(0),
   });
 };
 
@@ -266,7 +266,7 @@ const maxWaitingBytes = 64 << 10;
 /** What reads the chunks from the marker on. */
 interface ChunkReading {
   /** Whether this many bytes of the stream may be collected. */
-  readonly mayHold: (bytes: number) => boolean;
+  readonly reserve: (bytes: number) => boolean;
   readonly read: (chunk: Buffer) => void;
   readonly complete: () => void;
   readonly release: () => void;
@@ -296,7 +296,7 @@ export class MarkedReader {
     this.#bytes += chunk.length;
     this.#waiting.push(chunk);
     this.#isFound ||= this.#marker !== undefined && chunk.includes(this.#marker);
-    if (this.#isFound ? !this.#reading.mayHold(this.#bytes) : this.#bytes > maxWaitingBytes) this.#reading = undefined;
+    if (this.#isFound ? !this.#reading.reserve(this.#bytes) : this.#bytes > maxWaitingBytes) this.#reading = undefined;
     if (this.#reading && !this.#isFound) return;
     const due = this.#waiting;
     this.#waiting = [];

@@ -12,7 +12,7 @@ import { type Answered, fill, type Routed } from '../exchange.ts';
 import type { Batch } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { contentLength, HeldAnswer } from './bound-answer.ts';
+import { AnswerReservation, contentLength } from './bound-answer.ts';
 import { endStage } from './stage-context.ts';
 import type { StageOf } from './stage-parts.ts';
 
@@ -155,7 +155,7 @@ export const orInput =
   ): MonoTypeOperatorFunction<Batch> =>
   (source) =>
     new Observable((subscriber) => {
-      const held = new HeldInput(source, new HeldAnswer(answered.answerMemory));
+      const held = new HeldInput(source, new AnswerReservation(answered.answerMemory));
       subscriber.add(() => held.close());
       subscriber.add(
         orWithout(answered, stage, {
@@ -176,7 +176,7 @@ export const orInput =
 /** The input of an event half. Its beginning is held until the half has given something, and for one that reads it later. */
 class HeldInput {
   readonly #source: Observable<Batch>;
-  readonly #memory: HeldAnswer;
+  readonly #memory: AnswerReservation;
   /** To the stage, and to what takes its place. */
   readonly #out = new Subject<Batch>();
   readonly #subscription = new Subscription();
@@ -190,7 +190,7 @@ class HeldInput {
   #wasRead = false;
   #readers = 0;
 
-  constructor(source: Observable<Batch>, memory: HeldAnswer) {
+  constructor(source: Observable<Batch>, memory: AnswerReservation) {
     this.#source = source;
     this.#memory = memory;
   }
@@ -264,13 +264,13 @@ class HeldInput {
 
   #drop(): void {
     this.#held = [];
-    this.#memory.keep(0);
+    this.#memory.set(0);
   }
 
   #hold(batch: Batch): void {
     if (this.#isReleased && this.#wasRead) return;
     for (const event of batch) this.#bytes += contentLength(event) + bytesPerEvent;
-    if (this.#bytes <= maxHeldBytes && this.#memory.mayHold(this.#bytes)) this.#held.push(batch);
+    if (this.#bytes <= maxHeldBytes && this.#memory.tryReserve(this.#bytes)) this.#held.push(batch);
     else {
       this.#wasRead = true;
       this.#isReleased = true;

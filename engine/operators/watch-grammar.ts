@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { readSseRecords } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import type { Observer } from '../observe/observer.ts';
-import { MemoryBudget, type MemoryClaim } from '../runtime/memory-budget.ts';
+import { MemoryBudget, type MemoryReservation } from '../runtime/memory-budget.ts';
 
 /** What is held of one answer, an incomplete record or a whole reply, and of all answers of a process together, in bytes. */
 const maxHeldBytes = 1_048_576;
@@ -86,7 +86,7 @@ const tried = <T>(work: () => T): T | undefined => {
 
 class Stream implements Look {
   readonly #of: Watched;
-  readonly #claim: MemoryClaim = budget.claim(maxAllHeldBytes);
+  readonly #reservation: MemoryReservation = budget.reserve(maxAllHeldBytes);
   readonly #records;
   readonly #grammar;
 
@@ -97,11 +97,11 @@ class Stream implements Look {
   }
 
   take(chunk: Uint8Array): boolean {
-    if (!mayHold(this.#claim, chunk)) return false;
+    if (!reserve(this.#reservation, chunk)) return false;
     const records: SseRecord[] = [];
     this.#records.step(chunk, records);
     // At most this chunk is left, as the beginning of the next record.
-    if (records.length > 0) this.#claim.hold(chunk.length);
+    if (records.length > 0) this.#reservation.set(chunk.length);
     this.#judge(records);
     return true;
   }
@@ -116,7 +116,7 @@ class Stream implements Look {
   }
 
   release(): void {
-    this.#claim.release();
+    this.#reservation.release();
   }
 
   #judge(records: readonly SseRecord[]): void {
@@ -130,7 +130,7 @@ class Stream implements Look {
 
 class Whole implements Look {
   readonly #of: Watched;
-  readonly #claim: MemoryClaim = budget.claim(maxAllHeldBytes);
+  readonly #reservation: MemoryReservation = budget.reserve(maxAllHeldBytes);
   readonly #chunks: Uint8Array[] = [];
 
   constructor(of: Watched) {
@@ -138,7 +138,7 @@ class Whole implements Look {
   }
 
   take(chunk: Uint8Array): boolean {
-    if (!mayHold(this.#claim, chunk)) return false;
+    if (!reserve(this.#reservation, chunk)) return false;
     this.#chunks.push(chunk);
     return true;
   }
@@ -152,12 +152,12 @@ class Whole implements Look {
   }
 
   release(): void {
-    this.#claim.release();
+    this.#reservation.release();
   }
 }
 
-const mayHold = (claim: MemoryClaim, { length }: Uint8Array): boolean =>
-  claim.heldBytes + length <= maxHeldBytes && claim.take(length) === undefined;
+const reserve = (reservation: MemoryReservation, { length }: Uint8Array): boolean =>
+  reservation.bytes + length <= maxHeldBytes && reservation.take(length) === undefined;
 
 const report = ({ observer }: Watched, violations: readonly Violation[], text: string): void => {
   for (const violation of violations) observer.violated(violation, text);

@@ -26,7 +26,7 @@ import type { SseRecord } from '../model/wire/sse-record.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nanoPerUsd } from '../routing/catalogue/catalogue.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
-import { HeldAnswer, largeBytes } from './bound-answer.ts';
+import { AnswerReservation, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { relayedRecords } from './relay-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
@@ -99,15 +99,15 @@ export const sendReply =
   ({ late = false } = {}): StreamStage<Answered, ReplyPart, ReplyPart> =>
   (answered, control) => {
     const { progress } = answered;
-    // Held until the client has it, which ends the claim.
-    const held = new HeldAnswer(answered.answerMemory);
+    // Counted until the client has it, which releases the reservation.
+    const reservation = new AnswerReservation(answered.answerMemory);
     return {
       first: progress.streaming && !late ? streamHead(answered) : undefined,
       next(part) {
         if (late && progress.streaming && !progress.begun) control.emit(streamHead(answered));
-        if (part.type === 'whole') held.keep(part.body.length);
+        if (part.type === 'whole') reservation.set(part.body.length);
         else if (part.type === 'data') {
-          held.keep(part.records ? dataLength(part) : part.data.length);
+          reservation.set(part.records ? dataLength(part) : part.data.length);
           progress.opened = true;
         }
         if (!progress.begun) releaseBody(answered);

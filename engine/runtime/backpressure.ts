@@ -59,18 +59,18 @@ export class Gate implements Pausable {
   }
 }
 
-/** Bytes that the sources of a process bring in one turn of the event loop before they pause. */
-const turnBytes = 512 * 1024;
+/** Bytes that the sources of a process bring in one tick of the event loop before they pause. */
+const tickBytes = 512 * 1024;
 
-/** Paused sources that read on in one turn. */
-const turnSources = 4;
+/** Paused sources that read on in one tick. */
+const tickSources = 4;
 
 /**
  * Shares the event loop between the sources that bring much at once and everything else: Node.js reads up to 32 chunks from each
- * socket in one turn of the loop. Once all have brought `turnBytes`, each pauses after its next chunk. They read on in later turns, some
+ * socket in one tick of the loop. Once all have brought `tickBytes`, each pauses after its next chunk. They read on in later ticks, some
  * at a time, in the order in which they paused.
  */
-export class ReadingTurns {
+export class FairReading {
   #bytes = 0;
   readonly #paused = new Set<Pausable>();
   #isDue = false;
@@ -78,7 +78,7 @@ export class ReadingTurns {
   /** Counts a chunk that a source has brought. */
   brought(source: Pausable, bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes < turnBytes) return;
+    if (this.#bytes < tickBytes) return;
     source.pause();
     this.#paused.add(source);
     this.#await();
@@ -93,7 +93,7 @@ export class ReadingTurns {
   #next(): void {
     this.#isDue = false;
     this.#bytes = 0;
-    let left = turnSources;
+    let left = tickSources;
     for (const source of this.#paused) {
       if (left === 0) break;
       left -= 1;

@@ -8,8 +8,8 @@ export interface LoopHold {
   readonly ms: number;
 }
 
-/** From this many milliseconds on, a held event loop is reported. */
-const shortestHoldMs = 200;
+/** From this many milliseconds on, a stall is reported. */
+const shortestStallMs = 200;
 
 /** Milliseconds between two looks at the loop itself, which find what no step did. */
 const tickMs = 100;
@@ -18,10 +18,10 @@ const idle = '';
 let current = idle;
 /** When the current step was entered. In an array, since a variable would be allocated again for each value. */
 const since = new Float64Array(1);
-const listeners = new Set<(hold: LoopHold) => void>();
+const listeners = new Set<(stall: LoopHold) => void>();
 let reported = false;
 
-/** What tells a hold from the machine's sleep, and from a stopped process. */
+/** What tells a stall from the machine's sleep, and from a stopped process. */
 interface SleepSource {
   readonly clock: SteadyClock;
   /** Processor time of this process, in milliseconds. */
@@ -52,7 +52,7 @@ const report = (step: string, ms: number): void => {
 export const enterStep = (step: string): string => {
   const nowMs = performance.now();
   const ms = nowMs - (since[0] ?? nowMs);
-  if (ms >= shortestHoldMs && current !== idle) report(current, ms);
+  if (ms >= shortestStallMs && current !== idle) report(current, ms);
   since[0] = nowMs;
   const before = current;
   current = step;
@@ -77,12 +77,12 @@ export const inStep = <T>(step: string, work: () => T): T => {
 
 let stopTicking: (() => void) | undefined;
 
-/** Calls `held` for each hold in this process, until the returned function is called. The machine's sleep is none. */
-export const watchLoop = (held: (hold: LoopHold) => void, source: SleepSource = machine): (() => void) => {
-  listeners.add(held);
+/** Calls `stalled` for each stall of this process, until the returned function is called. The machine's sleep is none. */
+export const watchLoop = (stalled: (stall: LoopHold) => void, source: SleepSource = machine): (() => void) => {
+  listeners.add(stalled);
   stopTicking ??= startTicking(source);
   return () => {
-    listeners.delete(held);
+    listeners.delete(stalled);
     if (listeners.size > 0) return;
     stopTicking?.();
     stopTicking = undefined;
@@ -106,7 +106,7 @@ const startTicking = ({ clock, cpuMs }: SleepSource): (() => void) => {
     const nowMs = performance.now();
     const lateMs = nowMs - lastMs - tickMs;
     lastMs = nowMs;
-    if (lateMs >= shortestHoldMs && !reported) report('other', lateMs);
+    if (lateMs >= shortestStallMs && !reported) report('other', lateMs);
     reported = false;
     lastCpuMs = cpuMs();
     woke = false;

@@ -4,7 +4,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, util } from 'undici';
 import { BytePieces, bodyBytes, type CallBody } from '../model/call-body.ts';
 import type { Headers } from '../model/protocol.ts';
-import { type Backpressure, type Pausable, ReadingTurns } from '../runtime/backpressure.ts';
+import { type Backpressure, FairReading, type Pausable } from '../runtime/backpressure.ts';
 import type { SteadyClock } from '../runtime/steady-clock.ts';
 import type { Connection } from './connection.ts';
 import { type DecompressLimits, plainAnswer } from './decompress.ts';
@@ -38,7 +38,7 @@ export interface CallTarget {
 }
 
 /** One for all calls of the process. */
-export const readingTurns = new ReadingTurns();
+export const readingTurns = new FairReading();
 
 /** One upstream call. Passes undici's callbacks on to the subscribers of the call and of the answer's body. */
 export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {

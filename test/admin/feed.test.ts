@@ -153,7 +153,7 @@ const requestOf = (query: string, backpressure: Backpressure): HttpRequest => ({
   remoteAddress: '127.0.0.1',
   body: new Uint8Array(),
   holdBody: () => undefined,
-  answerMemory: new MemoryBudget().claim(0),
+  answerMemory: new MemoryBudget().reserve(0),
   backpressure,
   onInterrupted: () => undefined,
   namedClient: undefined,

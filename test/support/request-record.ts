@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { newReplyProgress } from '../../engine/exchange.ts';
 import type { ObservedRoute } from '../../engine/observe/observer.ts';
 import type { RequestRecord, RequestRecords } from '../../engine/request-record.ts';
-import { MemoryBudget, MemoryClaim } from '../../engine/runtime/memory-budget.ts';
+import { MemoryBudget, MemoryReservation } from '../../engine/runtime/memory-budget.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { plainRequest, replyContext } from './context.ts';
 import { configOf, gatewayOf } from './gateway-of.ts';
@@ -29,7 +29,7 @@ export const recordStarter = (t: ExecutionContext, records: RequestRecords) => {
         headers: {},
         body: new Uint8Array(0),
         header: () => undefined,
-        answerMemory: new MemoryClaim(new MemoryBudget(), Number.POSITIVE_INFINITY),
+        answerMemory: new MemoryReservation(new MemoryBudget(), Number.POSITIVE_INFINITY),
       },
       ...more,
     });

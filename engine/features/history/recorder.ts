@@ -8,7 +8,7 @@ import type { Losses } from '../../model/loss.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observe/observer.ts';
-import type { MemoryClaim } from '../../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import { showLoss } from '../record/record-line.ts';
 import type { SummaryLoss } from '../record/schema.ts';
@@ -116,7 +116,10 @@ export class Recorder implements Watcher {
   constructor(
     client: RecordedClient,
     maxBytes: number,
-    { memory, startedMs = performance.now() }: { readonly memory?: MemoryClaim; readonly startedMs?: number } = {},
+    {
+      memory,
+      startedMs = performance.now(),
+    }: { readonly memory?: MemoryReservation; readonly startedMs?: number } = {},
   ) {
     this.client = client;
     this.startedMs = startedMs;

@@ -38,7 +38,7 @@ export class NodeConnection {
   }
 
   /**
-   * Calls `begin` once earlier requests are answered. If that takes longer than this turn of the event loop, the connection is
+   * Calls `begin` once earlier requests are answered. If that takes longer than this tick of the event loop, the connection is
    * closed if there are too many of them.
    */
   take(begin: () => void): void {

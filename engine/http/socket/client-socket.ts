@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../../model/fault.ts';
 import type { SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
-import type { MemoryClaim } from '../../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { Conversation } from '../conversations.ts';
 import type { OpenSocket, ServingListener } from '../settings.ts';
 import type { MessageEvents, MessageStream } from '../stream.ts';
@@ -50,7 +50,7 @@ const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, restart: 101
 
 /**
  * One WebSocket connection of a client: its lanes of requests, what it remembers of their conversations, and its end. An answer's messages
- * of one event loop turn are sent in one cork. A slow client pauses the upstreams of all its answers, and starts none.
+ * of one event loop tick are sent in one cork. A slow client pauses the upstreams of all its answers, and starts none.
  */
 export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   before: TickListener | undefined;
@@ -64,7 +64,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   readonly #running = new Set<SocketRequest>();
   /** In the order in which they came. */
   #waiting: SocketRequest[] = [];
-  /** Messages of this event loop turn, not yet sent. */
+  /** Messages of this event loop tick, not yet sent. */
   #due: (string | Uint8Array)[] | undefined;
   /** When the client was heard last, and when it was pinged last. */
   #heardMs: number;
@@ -78,9 +78,9 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   /** When they came fast enough last. */
   #movedMs = 0;
   /** Memory for them. */
-  #underWay: MemoryClaim | undefined;
+  #underWay: MemoryReservation | undefined;
   /** What may be under way unseen. */
-  #unseen: MemoryClaim | undefined;
+  #unseen: MemoryReservation | undefined;
   /** Bytes of answers to pings since the client had read everything. */
   #pongBytes = 0;
   /** Errors since the client's socket became full. */
@@ -124,7 +124,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const { faults } = this.protocol;
     this.heard();
     this.#underWayBytes = 0;
-    this.#underWay?.hold(0);
+    this.#underWay?.set(0);
     if (bytes.length > bodyBytes) {
       this.#refuse(tooLarge(bodyBytes));
       this.#close(closeCodes.tooLarge, 'message too large');
@@ -149,15 +149,15 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     }
     if (!wasCounted) this.#movedMs = this.listener.ticker.nowMs();
     const { bodies, settings } = this.listener;
-    this.#underWay ??= bodies.claim(settings.limits.bodiesBytes);
-    if (this.#underWay.take(this.#underWayBytes - this.#underWay.heldBytes) === undefined) return;
+    this.#underWay ??= bodies.reserve(settings.limits.bodiesBytes);
+    if (this.#underWay.take(this.#underWayBytes - this.#underWay.bytes) === undefined) return;
     this.#refuse(noMemory);
     this.#close(closeCodes.tryLater, 'no memory for the message');
   }
 
   heard(): void {
     this.#heardMs = this.listener.ticker.nowMs();
-    this.#unseen?.hold(0);
+    this.#unseen?.set(0);
   }
 
   pinged(bytes: number): void {
@@ -269,8 +269,8 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (!this.#isIdle) return !this.isBlocked && silentMs > goneMs;
     if (this.#stream.countsBytes) return silentMs > goneMs;
     if (silentMs > Math.max(goneMs, (bodyBytes / unseenBytesPerSecond) * 1000)) return true;
-    if (silentMs < pingMs + answerMs || this.#unseen?.heldBytes) return false;
-    this.#unseen ??= this.listener.unseen.claim(bodiesBytes);
+    if (silentMs < pingMs + answerMs || this.#unseen?.bytes) return false;
+    this.#unseen ??= this.listener.unseen.reserve(bodiesBytes);
     return this.#unseen.take(bodyBytes) !== undefined;
   }
 

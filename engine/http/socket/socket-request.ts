@@ -8,11 +8,11 @@ import { clientGone } from '../../model/status.ts';
 import type { SocketAnswerReader, SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
 import type { SseRecord } from '../../model/wire/sse-record.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
-import type { MemoryClaim } from '../../runtime/memory-budget.ts';
+import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { Caller } from '../admission.ts';
 import type { BodyUse, Endpoint, HttpRequest, Params, ReplyPart, WholeReply } from '../endpoint.ts';
 import { headerValue, joinHeaders, randomHex, requestId } from '../headers.ts';
-import { BodyClaim, noBytes } from '../read-body.ts';
+import { BodyReservation, noBytes } from '../read-body.ts';
 import type { ActiveRequest, RequestInfo, ServingListener } from '../settings.ts';
 import { ReplyFrames } from './reply-frames.ts';
 
@@ -73,15 +73,15 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   readonly startedAtMs = Date.now();
   readonly backpressure = new Backpressure();
   readonly lane: string;
-  readonly answerMemory: MemoryClaim;
+  readonly answerMemory: MemoryReservation;
   number = 0;
   body: Uint8Array = noBytes;
   namedClient: string | undefined;
   readonly #socket: RequestSocket;
   readonly #headers: Headers;
-  readonly #claim: BodyClaim;
+  readonly #reservation: BodyReservation;
   /** For the answer's items, until the connection remembers them. */
-  readonly #itemMemory: MemoryClaim;
+  readonly #itemMemory: MemoryReservation;
   readonly #begunMs = performance.now();
   readonly #frames = new ReplyFrames((event, data) => this.#send(event, data));
   #ask: SocketAsk | undefined;
@@ -104,9 +104,9 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#ask = ask;
     this.#headers = ask.headers;
     this.#continues = ask.continues;
-    this.#claim = new BodyClaim(bodies.claim(settings.limits.bodiesBytes));
-    this.answerMemory = answers.claim(settings.limits.answersBytes);
-    this.#itemMemory = answers.claim(settings.limits.answersBytes);
+    this.#reservation = new BodyReservation(bodies.reserve(settings.limits.bodiesBytes));
+    this.answerMemory = answers.reserve(settings.limits.answersBytes);
+    this.#itemMemory = answers.reserve(settings.limits.answersBytes);
   }
 
   get path(): string {
@@ -135,7 +135,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   }
 
   holdBody(use: BodyUse): void {
-    this.#claim.hold(use);
+    this.#reservation.countAs(use);
     if (use !== 'conversion') this.body = noBytes;
   }
 
@@ -145,7 +145,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
 
   /** Takes the memory for the message while the request waits; the fault if there is none. */
   hold(message: Uint8Array): Fault | undefined {
-    return this.#claim.complete(message)?.fault;
+    return this.#reservation.complete(message)?.fault;
   }
 
   /** Starts the request. The checks are those of a request over HTTP, with the settings of this moment. */
@@ -237,7 +237,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     if (refused) return refused;
     if (before && !ask.isStored) this.#conversation = [...before, ask.items()];
     this.#answer = protocol.readAnswer(
-      (bytes) => this.#itemMemory.heldBytes + bytes <= decompressedBytes && this.#itemMemory.take(bytes) === undefined,
+      (bytes) => this.#itemMemory.bytes + bytes <= decompressedBytes && this.#itemMemory.take(bytes) === undefined,
     );
     this.body = body;
     const parts = ask.isWarmUp ? undefined : handshake.endpoint.handle(this, handshake.params);
@@ -304,7 +304,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#done = true;
     this.#ask = undefined;
     this.#subscription?.unsubscribe();
-    this.#claim.release();
+    this.#reservation.release();
     this.answerMemory.release();
     this.#itemMemory.release();
     const answer = this.#answer?.result();

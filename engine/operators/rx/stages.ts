@@ -12,7 +12,7 @@ export interface Handlers<I, O> {
   readonly next: (input: I) => O | undefined;
   /** Called when the source completes; its result is the last value. */
   readonly end?: () => O | undefined;
-  /** Called after `end`, for last values that take several turns of the event loop. Later stages end after them. */
+  /** Called after `end`, for last values that take several ticks of the event loop. Later stages end after them. */
   readonly ending?: () => Observable<O> | undefined;
   /** Replaces the source's error by a last value, or by what it throws. If absent, errors pass. */
   readonly failed?: (error: unknown) => O | undefined;

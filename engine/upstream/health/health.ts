@@ -105,7 +105,7 @@ export class ProviderHealth {
     maxSize: maxConversations,
     sizeCalculation: () => 1,
   });
-  #turn = 0;
+  #nextKey = 0;
 
   /** `publisher`: absent without other processes. */
   constructor(publisher?: ProviderHealthPublisher) {
@@ -149,8 +149,8 @@ export class ProviderHealth {
     const [only = ''] = keys;
     if (keys.length === 1) return { key: only, cooldown: model.cooldownOf(only, nowMs) };
     const preferred = hasHistory(request) ? this.#conversations.get(conversationHash(request)) : undefined;
-    const choice = chooseKey(keys, (key) => model.cooldownOf(key, nowMs), this.#turn, preferred);
-    if (choice.key !== preferred) this.#turn = (keys.indexOf(choice.key) + 1) % keys.length;
+    const choice = chooseKey(keys, (key) => model.cooldownOf(key, nowMs), this.#nextKey, preferred);
+    if (choice.key !== preferred) this.#nextKey = (keys.indexOf(choice.key) + 1) % keys.length;
     return choice;
   }
 

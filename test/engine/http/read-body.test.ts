@@ -5,7 +5,7 @@ import { Subject } from 'rxjs';
 import { Client } from 'undici';
 import { decompressBody, readCodings } from '../../../engine/http/decompress-body.ts';
 import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../engine/http/endpoint.ts';
-import { BodyClaim, readBody } from '../../../engine/http/read-body.ts';
+import { BodyReservation, readBody } from '../../../engine/http/read-body.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
 import { MemoryBudget } from '../../../engine/runtime/memory-budget.ts';
@@ -114,10 +114,10 @@ test('64 streams with bodies of 1 MiB leave the default budget to others', (t) =
   const budget = new MemoryBudget();
   const body = Buffer.alloc(1024 * 1024, 'x');
   for (let index = 0; index < 64; index += 1) {
-    const claim = new BodyClaim(budget.claim(defaultLimits.bodiesBytes));
-    t.is(claim.complete(body), undefined);
-    claim.hold('values');
-    if (index % 2 === 0) claim.hold('none');
+    const reservation = new BodyReservation(budget.reserve(defaultLimits.bodiesBytes));
+    t.is(reservation.complete(body), undefined);
+    reservation.countAs('values');
+    if (index % 2 === 0) reservation.countAs('none');
   }
   t.is(budget.usedBytes, 32 * body.length);
 });
@@ -144,13 +144,13 @@ for (const [what, mostBytes] of [
     const data = Buffer.alloc(10_000_000, 'x');
     const body = mostBytes === 0 ? gzipSync(data) : brotliCompressSync(data);
     const asked: number[] = [];
-    const claim = new BodyClaim(new MemoryBudget().claim(1024 * 1024));
+    const reservation = new BodyReservation(new MemoryBudget().reserve(1024 * 1024));
     const codings = readCodings(mostBytes === 0 ? 'gzip' : 'br');
     if ('kind' in codings) return t.fail();
     const limits = { decompressedBytes: 64 * 1024 * 1024, ratio: 1_000_000 };
     const expect = (bytes: number) => {
       asked.push(bytes);
-      return claim.expect(bytes);
+      return reservation.expect(bytes);
     };
     const result = await decompressBody(body, codings, limits, { expect });
     t.like(result, { fault: { kind: 'too-large' } });
@@ -320,7 +320,7 @@ const reading = (headers: HeaderList, maxBytes = 1_000_000) => {
     stream: fake.stream,
     limits: { ...defaultLimits, bodyBytes: 1_000, bodyWindowMs: 1_000, bodyBytesPerSecond: 100 },
     ticker: new Ticker(1_000_000, () => 0),
-    claim: new BodyClaim(new MemoryBudget().claim(maxBytes)),
+    reservation: new BodyReservation(new MemoryBudget().reserve(maxBytes)),
     received: (result) => results.push(result),
   });
   /** `kind` and `close` of a rejection; the length of a body. */

@@ -22,7 +22,7 @@ import { decodeRecording, type Recording, recordingsOf } from '../../support/ups
 const read = (marker: string | undefined, mostBytes: number, chunks: readonly string[]): readonly string[] => {
   const seen: string[] = [];
   const reader = new MarkedReader(marker, {
-    mayHold: (bytes) => bytes <= mostBytes,
+    reserve: (bytes) => bytes <= mostBytes,
     read: (chunk) => seen.push(chunk.toString()),
     complete: () => seen.push('end'),
     release: () => {},

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { mergeMap } from 'rxjs';
-import { Backpressure, ReadingTurns } from '../../../engine/runtime/backpressure.ts';
+import { Backpressure, FairReading } from '../../../engine/runtime/backpressure.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstreams/upstream.ts';
 import { callOf, start, testUpstreams } from './harness.ts';
@@ -218,7 +218,7 @@ test('the source is detached at the end', async (t) => {
 const bytesOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
 test('sources that bring much in one turn of the event loop pause, and read on in turn', async (t) => {
-  const turns = new ReadingTurns();
+  const turns = new FairReading();
   const calls: string[] = [];
   const sources = Array.from({ length: 6 }, (_, index) => ({
     pause: () => calls.push(`pause ${index}`),

@@ -137,8 +137,8 @@ test.serial('incomplete messages take memory that all calls share, until they ar
   const budget = new MemoryBudget();
   const full = new FaultError({ kind: 'unavailable', message: 'full' });
   const calls = ['one', 'two'].map((name) => {
-    const claim = budget.claim(1_000_000);
-    const incomplete = (bytes: number) => (claim.take(bytes - claim.heldBytes) ? full : undefined);
+    const reservation = budget.reserve(1_000_000);
+    const incomplete = (bytes: number) => (reservation.take(bytes - reservation.bytes) ? full : undefined);
     return ask(name, { socket: overSocket(name, incomplete) }).outcome;
   });
   await until(() => ways().length === 2);
