@@ -24,6 +24,36 @@ import {
   retryAfterMs,
 } from './decide.ts';
 
+/** What a request does at one destination. */
+interface Stay {
+  readonly provider: ProviderHealth;
+  readonly health: ModelHealth;
+  /** The load of the destination, if there are pools. */
+  readonly load: Load | undefined;
+  key: string;
+  /** Keys that the request has used here. */
+  keysTried: readonly string[];
+  /** The request already counts as a fault of the destination; its retries don't count again. */
+  counts: boolean;
+}
+
+interface Attempt {
+  /** It is the one that a half-open breaker lets through. */
+  probe: boolean;
+  /** When it was sent; `undefined` once its answer has begun, or if that isn't measured. */
+  sentAtMs: number | undefined;
+  hasFailed: boolean;
+}
+
+/** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
+interface Decisive {
+  readonly error: FaultError;
+  /** Where it occurred. */
+  readonly at: Resolution;
+  /** It is a destination's limit on the size of requests. */
+  readonly isOversized: boolean;
+}
+
 /**
  * The attempts of one request: at the destination that its rule chose, retries there, then the fallbacks. Holds the clock and the
  * upstreams' health; `decide` chooses the next action after a failure.
@@ -34,53 +64,31 @@ export class RetrySession {
   readonly #routed: Routed;
   /** What the rules chose. */
   readonly #chosen: Resolution;
-  #provider: ProviderHealth;
-  #health: ModelHealth;
+  #stay: Stay;
+  #attempt: Attempt = { probe: false, sentAtMs: undefined, hasFailed: false };
   /** Fallbacks after the current destination; looked up when first needed. */
   #fallbacksLeft: readonly Destination[] | undefined;
   #isFallback = false;
-  #key = '';
-  /** The key is already chosen and is used even if it is cooling down. */
-  #keepKey = false;
-  #probe = false;
-  /** The load of the current destination, if there are pools. */
-  #load: Load | undefined;
-  /** When the current attempt was sent; `undefined` once its answer has begun, or if that isn't measured. */
-  #sentAtMs: number | undefined;
-  /** The current attempt has failed. */
-  #hasFailed = false;
-  /** This request already counts as a fault of the current destination; its retries don't count again. */
-  #counts = false;
   /** Milliseconds waited between attempts, at all destinations. */
   #waitedMs = 0;
-  /** Keys that this request has used at the current destination. */
-  #keysTried: readonly string[] = none;
-  /** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
-  #decisive: FaultError | undefined;
-  /** That fault is a destination's limit on the size of requests. */
-  #isOversized = false;
-  /** Where that fault occurred. */
-  #decisiveAt: Resolution;
+  #decisive: Decisive | undefined;
 
   constructor(routed: Routed, gateway: Gateway) {
     this.#gateway = gateway;
     this.#routed = routed;
     this.#chosen = routed.resolution;
-    this.#decisiveAt = routed.resolution;
-    this.#provider = this.#enter(routed);
-    this.#health = this.#provider.model(routed.resolution.model);
-    this.#enterModel();
+    this.#stay = this.#enter();
   }
 
   /** Claims the probe that the next attempt may be. Resolves with whether it may; `undefined`: there is nothing to wait for. */
   claimProbe(): Promise<boolean> | undefined {
     const { health, config } = this.#gateway;
-    return this.#health.claimProbe(health.nowMs(), config.breaker);
+    return this.#stay.health.claimProbe(health.nowMs(), config.breaker);
   }
 
   /** Gives up a claimed probe that isn't sent: the request has left, the breaker has closed, or all keys are cooling down. */
   releaseUnusedProbe(): void {
-    this.#health.releaseUnusedProbe();
+    this.#stay.health.releaseUnusedProbe();
   }
 
   /**
@@ -91,36 +99,37 @@ export class RetrySession {
     const { resolution, retries, withoutReasoning, summarizes } = this.#routed;
     const { health, config } = this.#gateway;
     const nowMs = health.nowMs();
-    this.#hasFailed = false;
-    this.#probe = false;
-    if (!this.#keepKey) this.#chooseKey(nowMs);
-    const { probe, waitMs } = this.#health.admit(nowMs, config.breaker, mayProbe);
+    this.#attempt = { probe: false, sentAtMs: undefined, hasFailed: false };
+    if (retries === 0) this.#chooseKey(nowMs);
+    const { probe, waitMs } = this.#stay.health.admit(nowMs, config.breaker, mayProbe);
     if (waitMs > 0) throw breakerOpen(resolution, waitMs);
-    this.#probe = probe;
-    if (this.#load) this.#sentAtMs = nowMs;
+    this.#attempt.probe = probe;
+    if (this.#stay.load) this.#attempt.sentAtMs = nowMs;
     if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
     const { otherBaseUrls } = resolution.provider;
-    const addressAt = otherBaseUrls ? this.#provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
-    return fill(this.#routed, { retries, withoutReasoning, summarizes, apiKey: this.#key, addressAt });
+    const addressAt = otherBaseUrls ? this.#stay.provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
+    return fill(this.#routed, { retries, withoutReasoning, summarizes, apiKey: this.#stay.key, addressAt });
   }
 
   /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
   get awaitsFirstByte(): boolean {
-    return (this.#probe || this.#sentAtMs !== undefined) && (this.#routed.progress.wrapped?.accepted ?? true);
+    return (
+      (this.#attempt.probe || this.#attempt.sentAtMs !== undefined) && (this.#routed.progress.wrapped?.accepted ?? true)
+    );
   }
 
   /** The answer has begun, which closes the breaker. */
   onFirstByte(): void {
-    if (this.#probe) this.#health.served(true);
-    this.#probe = false;
+    if (this.#attempt.probe) this.#stay.health.served(true);
+    this.#attempt.probe = false;
     this.#measure();
   }
 
   /** Called when an attempt fails. Emits when the next one is due, or errors with the fault for the client. */
   onFailure(error: unknown): Observable<unknown> {
-    this.#hasFailed = true;
+    this.#attempt.hasFailed = true;
     if (!(error instanceof FaultError)) {
-      this.#health.left(this.#probe);
+      this.#stay.health.left(this.#attempt.probe);
       return throwError(() => error);
     }
     const { progress, observer } = this.#routed;
@@ -133,11 +142,12 @@ export class RetrySession {
     // Another format, or the fault's, may need all of the request.
     decodeInFull(this.#routed, this.#gateway.config);
     // A request that is too large for one destination is too large for all only if each says so.
-    const isTelling = this.#isOversized ? failureClass !== 'oversized' && !wasNotCalled.has(failureClass) : false;
+    const isTelling = this.#decisive?.isOversized
+      ? failureClass !== 'oversized' && !wasNotCalled.has(failureClass)
+      : false;
     if (isTelling || (!this.#isFallback && (this.#decisive === undefined || !wasNotCalled.has(failureClass)))) {
-      this.#isOversized = failureClass === 'oversized';
-      this.#decisive = named;
-      this.#decisiveAt = this.#routed.resolution;
+      const { resolution } = this.#routed;
+      this.#decisive = { error: named, at: resolution, isOversized: failureClass === 'oversized' };
     }
     const decision = this.#follow(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
@@ -147,8 +157,8 @@ export class RetrySession {
       case 'fallback':
         return this.#fallBack();
       case 'stop':
-        if (this.#isFallback) observer.routed({ ...this.#routed, resolution: this.#decisiveAt });
-        return throwError(() => this.#decisive ?? named);
+        if (this.#isFallback && this.#decisive) observer.routed({ ...this.#routed, resolution: this.#decisive.at });
+        return throwError(() => this.#decisive?.error ?? named);
       default:
         return decision satisfies never;
     }
@@ -156,13 +166,13 @@ export class RetrySession {
 
   /** Called when an attempt is over: complete, failed or cancelled. */
   onSettled(): void {
-    if (this.#hasFailed) return;
+    if (this.#attempt.hasFailed) return;
     const { begun, broken, wrapped } = this.#routed.progress;
     // A stage may give an answer although the call has failed, or without one.
     const fault = broken ?? wrapped?.fault;
     if (fault) this.#learn(this.#classify(fault), isAnswered(fault), undefined);
     else if (begun && (wrapped?.accepted ?? true)) this.#served();
-    else this.#health.left(this.#probe);
+    else this.#stay.health.left(this.#attempt.probe);
   }
 
   /** Called when the request is over. */
@@ -172,9 +182,9 @@ export class RetrySession {
 
   #served(): void {
     const { resolution, request } = this.#routed;
-    this.#health.served(this.#probe);
+    this.#stay.health.served(this.#attempt.probe);
     forgetDisproved(this.#routed, this.#gateway.taught);
-    if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
+    if (resolution.provider.apiKeys.length > 1) this.#stay.provider.remember(request, this.#stay.key);
   }
 
   /** A failure of a client's own credentials says nothing about the provider. */
@@ -189,35 +199,40 @@ export class RetrySession {
     const { health, config } = this.#gateway;
     const failed = {
       failureClass,
-      key: this.#key,
-      probe: this.#probe,
-      counted: this.#counts,
+      key: this.#stay.key,
+      probe: this.#attempt.probe,
+      counted: this.#stay.counts,
       isAnswered: answered,
       requestedWaitMs,
     };
     const nowMs = health.nowMs();
-    const counts = this.#health.failed(failed, nowMs, config);
+    const counts = this.#stay.health.failed(failed, nowMs, config);
     const { resolution, addressAt } = this.#routed;
     if (resolution.provider.otherBaseUrls && isBaseUrlFailure(failureClass)) {
-      this.#provider.addresses.failed(addressAt, nowMs);
+      this.#stay.provider.addresses.failed(addressAt, nowMs);
     }
-    if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
-    this.#counts ||= counts;
-    this.#probe = false;
-    this.#sentAtMs = undefined;
+    if (counts && this.#attempt.sentAtMs !== undefined) this.#stay.load?.failed(nowMs);
+    this.#stay.counts ||= counts;
+    this.#attempt.probe = false;
+    this.#attempt.sentAtMs = undefined;
   }
 
   /** Records how long the answer took to begin. */
   #measure(): void {
     const nowMs = this.#gateway.health.nowMs();
-    if (this.#sentAtMs !== undefined) this.#load?.began(nowMs - this.#sentAtMs, nowMs);
-    this.#sentAtMs = undefined;
+    if (this.#attempt.sentAtMs !== undefined) this.#stay.load?.began(nowMs - this.#attempt.sentAtMs, nowMs);
+    this.#attempt.sentAtMs = undefined;
   }
 
   #chooseKey(nowMs: number): void {
     const { resolution, request } = this.#routed;
-    const { key, cooldown } = this.#provider.chooseKey(resolution.provider.apiKeys, request, this.#health, nowMs);
-    this.#key = key;
+    const { key, cooldown } = this.#stay.provider.chooseKey(
+      resolution.provider.apiKeys,
+      request,
+      this.#stay.health,
+      nowMs,
+    );
+    this.#stay.key = key;
     // Without a fallback the key is used anyway: the upstream may accept it.
     if (cooldown && cooldown.why !== 'forbidden' && this.#fallbacks.length > 0) {
       throw allKeysCooling(resolution, cooldown, nowMs);
@@ -226,7 +241,8 @@ export class RetrySession {
   }
 
   #recordKey(): void {
-    if (this.#routed.resolution.provider.apiKeys.length > 1) this.#keysTried = [...this.#keysTried, this.#key];
+    if (this.#routed.resolution.provider.apiKeys.length > 1)
+      this.#stay.keysTried = [...this.#stay.keysTried, this.#stay.key];
   }
 
   /** The next destination is another member of the same pool. */
@@ -244,7 +260,7 @@ export class RetrySession {
 
   #decide(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
     const { health, config } = this.#gateway;
-    const { breaker } = this.#health;
+    const { breaker } = this.#stay.health;
     return decide(
       {
         failureClass,
@@ -256,7 +272,7 @@ export class RetrySession {
         hasOtherKey: this.#otherKey(health.nowMs()) !== undefined,
         hasOtherUrl: this.#hasOtherUrl(health.nowMs()),
         isOpen: breaker.openUntilMs !== 0,
-        inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
+        inBudget: this.#routed.retries > 0 || isWithinBudget(this.#stay.provider.traffic, config.retry),
         isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
         requestedWaitMs,
         waitedMs: this.#waitedMs,
@@ -278,27 +294,26 @@ export class RetrySession {
 
   #otherKey(nowMs: number): string | undefined {
     return this.#routed.resolution.provider.apiKeys.find(
-      (key) => !this.#keysTried.includes(key) && this.#health.cooldownOf(key, nowMs) === undefined,
+      (key) => !this.#stay.keysTried.includes(key) && this.#stay.health.cooldownOf(key, nowMs) === undefined,
     );
   }
 
   #hasOtherUrl(nowMs: number): boolean {
     const { otherBaseUrls } = this.#routed.resolution.provider;
-    return otherBaseUrls !== undefined && this.#provider.addresses.hasUsable(otherBaseUrls.length + 1, nowMs);
+    return otherBaseUrls !== undefined && this.#stay.provider.addresses.hasUsable(otherBaseUrls.length + 1, nowMs);
   }
 
   #retry({ afterMs, key, without }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
-    const { traffic } = this.#provider;
+    const { traffic } = this.#stay.provider;
     if (this.#routed.retries === 0) traffic.retrying += 1;
     fill(this.#routed, {
       retries: this.#routed.retries + 1,
       ...(without === 'reasoning' && { withoutReasoning: true }),
       ...(without === 'compaction' && { summarizes: true }),
     });
-    this.#keepKey = true;
     this.#waitedMs += afterMs;
     if (key === 'other') {
-      this.#key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#key;
+      this.#stay.key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#stay.key;
       this.#recordKey();
     }
     this.#routed.observer.retried(reasonOf(fault.kind));
@@ -307,7 +322,7 @@ export class RetrySession {
 
   #fallBack(): Observable<unknown> {
     const [next, ...others] = this.#fallbacks;
-    if (!next) return throwError(() => this.#decisive);
+    if (!next) return throwError(() => this.#decisive?.error);
     const chosen = this.#chosen;
     const { observer, resolution } = this.#routed;
     const { provider, model, pool } = next;
@@ -319,13 +334,8 @@ export class RetrySession {
     this.#leave();
     this.#fallbacksLeft = others;
     this.#isFallback ||= !isMember;
-    this.#counts = false;
-    this.#keepKey = false;
-    this.#keysTried = none;
     newAttempt(this.#routed, { ...chosen, provider, model, pool, reason, request, warnings: [] }, this.#gateway);
-    this.#provider = this.#enter(this.#routed);
-    this.#health = this.#provider.model(this.#routed.resolution.model);
-    this.#enterModel();
+    this.#stay = this.#enter();
     observer.routed(this.#routed);
     return of(undefined);
   }
@@ -337,26 +347,22 @@ export class RetrySession {
     return this.#fallbacksLeft;
   }
 
-  /** Counts the request as live at its provider. */
-  #enter({ resolution }: Routed): ProviderHealth {
-    const provider = this.#gateway.health.of(resolution.provider);
-    provider.traffic.live += 1;
-    return provider;
-  }
-
-  /** Counts the request as in flight to its model, where pools look at that. */
-  #enterModel(): void {
+  /** Counts the request as live at its provider; and as in flight to its model, where pools look at that. */
+  #enter(): Stay {
     const { pools, config, health } = this.#gateway;
-    if (config.pools.length === 0) return;
-    const { pool } = this.#routed.resolution;
+    const { provider: at, model, pool } = this.#routed.resolution;
+    const provider = health.of(at);
+    provider.traffic.live += 1;
+    const known = provider.model(model);
+    const load = config.pools.length > 0 ? known.load : undefined;
     if (pool) pools.taken(pool);
-    this.#load = this.#health.load;
-    this.#load.entered(health.nowMs());
+    load?.entered(health.nowMs());
+    return { provider, health: known, load, key: '', keysTried: none, counts: false };
   }
 
   #leave(): void {
-    this.#load?.left();
-    const { traffic } = this.#provider;
+    this.#stay.load?.left();
+    const { traffic } = this.#stay.provider;
     traffic.live -= 1;
     if (this.#routed.retries > 0) traffic.retrying -= 1;
   }
@@ -372,7 +378,7 @@ export class RetrySession {
       model,
       fault,
       message,
-      keyNumber: provider.apiKeys.length > 1 ? provider.apiKeys.indexOf(this.#key) + 1 : undefined,
+      keyNumber: provider.apiKeys.length > 1 ? provider.apiKeys.indexOf(this.#stay.key) + 1 : undefined,
       next: this.#describe(decision),
     });
   }
