@@ -27,9 +27,20 @@ export const startHelper = <Question extends object, Answer>(
   program: keyof typeof programs,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+): Helper<Question, Answer> =>
+  startProgram(fileURLToPath(moduleUrl(program, programs[program])), args, env, bundle ? [] : [typescript]);
+
+const typescript = `--import=${new URL('engine/launch/typescript.js', root).href}`;
+
+/** The same with the file of any program that calls `answerQuestions`. */
+export const startProgram = <Question extends object, Answer>(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  execArgv: readonly string[] = [],
 ): Helper<Question, Answer> => {
-  const child = fork(fileURLToPath(moduleUrl(program, programs[program])), args, {
-    execArgv: bundle ? [] : [`--import=${new URL('engine/launch/typescript.js', root).href}`],
+  const child = fork(file, args, {
+    execArgv: [...execArgv],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -21,6 +21,7 @@ const entryPoints = {
   'bench-upstream': 'engine/bench/upstream/serve.ts',
   'bench-floor': 'engine/bench/floors/forward.ts',
   'bench-ablated': 'engine/bench/targets/run-ablated.ts',
+  'bench-own': 'engine/bench/own/serve.ts',
   'bench-allocations': 'engine/bench/measure/allocation-probe.js',
   'bench-loop-blocks': 'engine/bench/measure/loop-probe.js',
   rxjs: 'rxjs',

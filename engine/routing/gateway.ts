@@ -16,6 +16,7 @@ import type { Logs } from '../observe/log/logs.ts';
 import type { HiddenText } from '../observe/log/mask-text.ts';
 import type { LossCounter } from '../observe/observer.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
+import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
@@ -219,6 +220,8 @@ export interface GatewayOptions {
   readonly services: Omit<Services, 'upstreams'>;
   /** Loads what answers calls to the embedded provider. */
   readonly demo: () => Promise<Upstreams['call']>;
+  /** Default: undici. */
+  readonly openClient?: OpenClient | undefined;
 }
 
 /**
@@ -227,7 +230,7 @@ export interface GatewayOptions {
  * connections of their own.
  */
 export const buildGateway = async (
-  { env, home, host, transformerFolders, registry, services, demo }: GatewayOptions,
+  { env, home, host, transformerFolders, registry, services, demo, openClient }: GatewayOptions,
   config: Config,
   before?: Gateway,
   replaces = false,
@@ -241,7 +244,11 @@ export const buildGateway = async (
     isDeepStrictEqual(connectionLimits(before.config), connectionLimits(config)) &&
     (replaces || isDeepStrictEqual(timeoutsOf(before.config), timeoutsOf(config)))
       ? before.upstreams
-      : withDemo(createUpstreams({ ...boundsOf(config), environment: env }), config, demo);
+      : withDemo(
+          createUpstreams({ ...boundsOf(config), environment: env, ...(openClient && { openClient }) }),
+          config,
+          demo,
+        );
   const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
   // Budgets in USD need all prices from the first request on.
   if (hasUsdBudget(config)) await services.catalogue.loadPrices();

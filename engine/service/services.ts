@@ -24,6 +24,7 @@ import { TaughtMemory } from '../routing/taught.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import { createCommandKeys } from '../upstream/keys/command-keys.ts';
 import type { Fleet } from './fleet.ts';
@@ -51,6 +52,8 @@ export interface ServicesOptions {
   readonly nowMs?: () => number;
   /** Silence of a stream after which its client gets a keep-alive, in milliseconds. */
   readonly keepAliveMs?: number;
+  /** The HTTP client toward upstreams; absent: undici. */
+  readonly openClient?: OpenClient;
 }
 
 /** The parts of a process that outlive each gateway. */
@@ -90,6 +93,7 @@ export const openServices = async (
     healthNowMs = steadyClock.nowMs,
     nowMs = Date.now,
     keepAliveMs = defaultKeepAliveMs,
+    openClient,
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
@@ -150,6 +154,7 @@ export const openServices = async (
       env,
       home,
       host: config.host,
+      openClient,
       transformerFolders,
       registry,
       services: {

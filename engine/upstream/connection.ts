@@ -4,6 +4,19 @@ import { errorCode } from '../model/fault.ts';
 import { openSocket, type SocketTarget } from './open-socket.ts';
 import { proxyCredentials } from './proxy.ts';
 
+/** The used part of an HTTP client. */
+export interface HttpClient {
+  readonly dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => boolean;
+  readonly destroy: () => Promise<void>;
+}
+
+/** Opens an HTTP client for one connection, which it opens by `options.connect` on its first use. `lost`: its socket has closed. */
+export type OpenClient = (origin: string, options: Client.Options, lost: (error: Error) => void) => HttpClient;
+
+/** Opens undici's. */
+export const openUndici: OpenClient = (origin, options, lost) =>
+  new Client(origin, options).on('disconnect', (_origin, _targets, error) => lost(error));
+
 /** How long an idle connection is kept unless the upstream says otherwise, in milliseconds. */
 const keepAliveMs = 30_000;
 
@@ -21,7 +34,7 @@ const usableMs = (afterMs: number): number => afterMs - Math.min(marginMs, after
  * as the only way in which the client learns of the end and reads; `renameReset` and `callFault` know codes and messages.
  */
 export class Connection {
-  readonly #client: Client;
+  readonly #client: HttpClient;
   readonly #target: SocketTarget;
   #socket: Socket | undefined;
   #served: Socket | undefined;
@@ -36,9 +49,13 @@ export class Connection {
   #keptMs = Number.POSITIVE_INFINITY;
 
   /** `lost` is called each time the socket closes: by the upstream or the network, or after being idle for too long. */
-  constructor(target: SocketTarget, lost: (connection: Connection, byUpstream: boolean) => void) {
+  constructor(
+    target: SocketTarget,
+    openClient: OpenClient,
+    lost: (connection: Connection, byUpstream: boolean) => void,
+  ) {
     this.#target = target;
-    this.#client = new Client(target.url.origin, {
+    const options: Client.Options = {
       pipelining: 1,
       allowH2: false,
       maxResponseSize: -1,
@@ -55,8 +72,8 @@ export class Connection {
           connected(null, outcome);
         });
       },
-    });
-    this.#client.on('disconnect', (_origin, _targets, error) => lost(this, errorCode(error) !== 'UND_ERR_INFO'));
+    };
+    this.#client = openClient(target.url.origin, options, (error) => lost(this, errorCode(error) !== 'UND_ERR_INFO'));
   }
 
   /** The socket has served a call before, so the upstream may have closed it meanwhile. */

@@ -4,6 +4,7 @@ import { fail } from '../model/fault.ts';
 import { loadOnce } from '../runtime/load-once.ts';
 import { type SteadyClock, steadyClock } from '../runtime/steady-clock.ts';
 import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts';
+import { type OpenClient, openUndici } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
@@ -19,13 +20,15 @@ export interface UpstreamOptions extends CallLimits, UpstreamTimeouts {
   readonly environment: Environment;
   /** Default: the machine's. */
   readonly clock?: SteadyClock;
+  /** Default: undici. */
+  readonly openClient?: OpenClient;
 }
 
 const empty: PoolStats = { inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 };
 
 /** Creates the connections to upstreams; each connects on its first call. */
 export const createUpstreams = (options: UpstreamOptions): Upstreams => {
-  const { clock = steadyClock } = options;
+  const { clock = steadyClock, openClient = openUndici } = options;
   const pools = new Map<string, ConnectionPool>();
   const stopWatching = clock.onWake(() => {
     for (const pool of pools.values()) pool.wake();
@@ -70,7 +73,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   const poolFor = (url: URL): ConnectionPool => {
     const known = pools.get(url.origin);
     if (known) return known;
-    const pool = new ConnectionPool(socketTargetOf(url), poolLimits, clock);
+    const pool = new ConnectionPool(socketTargetOf(url), poolLimits, clock, openClient);
     pools.set(url.origin, pool);
     if (closing) pool.close();
     return pool;

@@ -1,5 +1,5 @@
 import type { SteadyClock } from '../runtime/steady-clock.ts';
-import { Connection } from './connection.ts';
+import { Connection, type OpenClient } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 
 /** The limits of calls to one origin. */
@@ -42,6 +42,7 @@ export class ConnectionPool {
   readonly #target: SocketTarget;
   readonly #limits: PoolLimits;
   readonly #clock: SteadyClock;
+  readonly #openClient: OpenClient;
   /** A stack: the most recently used is reused first, so that surplus connections of a burst expire. */
   readonly #idle: Connection[] = [];
   /** How long the upstream keeps idle connections, as seen of the latest that it closed, in milliseconds. */
@@ -56,10 +57,11 @@ export class ConnectionPool {
   #closed: Promise<void> | undefined;
   #drained: (() => void) | undefined;
 
-  constructor(target: SocketTarget, limits: PoolLimits, clock: SteadyClock) {
+  constructor(target: SocketTarget, limits: PoolLimits, clock: SteadyClock, openClient: OpenClient) {
     this.#target = target;
     this.#limits = limits;
     this.#clock = clock;
+    this.#openClient = openClient;
   }
 
   get poolStats(): PoolStats {
@@ -162,7 +164,9 @@ export class ConnectionPool {
   #connect(): Connection {
     const [oldest] = this.#idle;
     if (oldest && this.#inUse + this.#idle.length > this.#limits.connections) this.#drop(oldest);
-    return new Connection(this.#target, (connection, byUpstream) => this.#forget(connection, byUpstream));
+    return new Connection(this.#target, this.#openClient, (connection, byUpstream) =>
+      this.#forget(connection, byUpstream),
+    );
   }
 
   #drop(connection: Connection): void {

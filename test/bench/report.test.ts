@@ -346,20 +346,26 @@ test('figures go into the README, without another line, and between the marks of
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const report = runReport({
     ...run,
-    rows: ['stream-fast', 'paced-200', 'plain-64'].flatMap((scene) =>
-      run.rows.map((row) => ({ ...row, scene, ...(scene !== 'plain-64' && { unit: 'delta' as const }) })),
+    rows: ['stream-fast', 'paced-200', 'plain-64', 'own'].flatMap((scene) =>
+      run.rows.map((row) => ({
+        ...row,
+        scene,
+        ...(/^(?:stream|paced)/.test(scene) && { unit: 'delta' as const }),
+        ...(scene === 'own' && { ownUs: { p10: 41.2, median: 45 } }),
+      })),
     ),
   });
   const written = withFigures(page, report);
   t.regex(written, /junctor bench --publish` -->\n\n2026-11-21, Node 20\.0\.0, uWebSockets\.js, A <fast> one, 2 cores/);
+  t.regex(written, /^\| own +\| messages→chat \| 41\.2\/45\.0 per request \| 200/m);
   t.is(withFigures(written, report), written);
   const changed = withReadmeFigures(readme, report);
   t.is(changed.split('\n').length, readme.split('\n').length);
   t.regex(changed, /^\| Messages client, Chat Completions provider; 2 cores, Node 20\.0\.0, 2026-11-21 \|/m);
   t.regex(
     changed,
-    /^\| Requests of 1\.4 KB, 64 clients \| 5,000 requests; half of the answers within 1\.00 ms \| 2\.00 \[2\.00–2\.00\] \|$/m,
+    /^\| Requests of 1\.4 KB, 64 clients \| 5,000 requests, of each 41\.2 µs of its own JavaScript; half of the answers within 1\.00 ms \| 2\.00 \[2\.00–2\.00\] \|$/m,
   );
   t.is(withReadmeFigures(changed, report), changed);
-  t.throws(() => withReadmeFigures(readme, runReport(run)), { message: /The run has no stream-fast/ });
+  t.throws(() => withReadmeFigures(readme, runReport(run)), { message: /The run has no own/ });
 });

@@ -615,6 +615,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   // It starts the gateway as a program; what it takes from it are its own server library, files and formats.
   ['engine/bench/targets/run-ablated.ts', below('service/')],
+  // It is the service between sockets that it simulates.
+  [
+    'engine/bench/own/',
+    [
+      'engine/bench/',
+      ...below('http/choose-server.ts', 'http/uws/', 'service/', 'upstream/connection.ts'),
+      'undici',
+      'node:',
+    ],
+  ],
   [
     'engine/bench/',
     [

@@ -30,6 +30,10 @@ export const median = (numbers: readonly number[]): number => {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 };
 
+/** Where the cheapest tenth of some rounds ends: what other programs do to a machine makes rounds dearer, never cheaper. */
+export const cheapestTenth = (rounds: readonly number[]): number =>
+  ascending(rounds)[Math.floor((rounds.length - 1) / 10)] ?? 0;
+
 /** `undefined` without rounds. */
 const spanOf = (rounds: readonly number[]): Span | undefined =>
   rounds.length === 0 ? undefined : { median: median(rounds), low: Math.min(...rounds), high: Math.max(...rounds) };

@@ -48,7 +48,8 @@ export const withReadmeFigures = (text: string, { startedAt, machine, rows }: Ru
   const from = lines.findIndex((line) => line.startsWith(tableOpening));
   if (from < 0) throw new Error(`${readme} has no table that begins with "${tableOpening}".`);
   const length = lines.slice(from).findIndex((line) => !line.startsWith('|'));
-  const found = shown.map(([scene, words]) => [words, ...readmeCells(rowOf(rows, scene))].join(' | '));
+  const own = rowOf(rows, 'own').ownUs?.p10;
+  const found = shown.map(([scene, words]) => [words, ...readmeCells(rowOf(rows, scene), own)].join(' | '));
   const table = [
     `${tableOpening}; ${machine.cores} cores, Node ${machine.node}, ${startedAt.slice(0, 10)} | Per second of one core | Processor time of the bare proxy = 1 |`,
     '|---|---|---|',
@@ -63,10 +64,13 @@ const rowOf = (rows: readonly Row[], scene: string): Row => {
   return row;
 };
 
-const readmeCells = ({ unit, cpuUs, latencyMs, ratio }: Row): readonly string[] => {
+/** `own`: µs of the gateway's own JavaScript in a request. */
+const readmeCells = ({ unit, cpuUs, latencyMs, ratio }: Row, own = 0): readonly string[] => {
   const rate = cpuUs ? `${Math.round(1e6 / cpuUs.median).toLocaleString('en')} ${unit}s` : '';
   return [
-    unit === 'request' && latencyMs ? `${rate}; half of the answers within ${short(latencyMs.p50)} ms` : rate,
+    unit === 'request' && latencyMs
+      ? `${rate}, of each ${short(own)} µs of its own JavaScript; half of the answers within ${short(latencyMs.p50)} ms`
+      : rate,
     ratio ? `${short(ratio.median)} [${short(ratio.low)}–${short(ratio.high)}]` : '',
   ];
 };
@@ -92,9 +96,31 @@ ${renderRows([
   ...measured.map((row) => costCells(row, rows)),
 ])}
 
+${renderOwn(rows)}
+
 ${renderReach(reach)}
 `;
 };
+
+/** The gateway's own JavaScript, between simulated sockets. */
+const renderOwn = (rows: readonly Row[]): string =>
+  renderRows([
+    ['scene', 'pair', 'own µs p10/p50', 'all threads, µs', 'KB allocated', 'scavenges/marks per 1,000'],
+    ...rows.flatMap(({ scene, pair, unit, ownUs, cpuUs, allocatedKb = 0, collections: at }) =>
+      ownUs && cpuUs && at
+        ? [
+            [
+              scene,
+              pair,
+              `${short(ownUs.p10)}/${short(ownUs.median)} per ${unit}`,
+              wordFigure(cpuUs),
+              short(allocatedKb),
+              `${short(at.scavenges)}/${short(at.marks)}`,
+            ],
+          ]
+        : [],
+    ),
+  ]);
 
 const costCells = ({ scene, pair, participant, unit, cpuUs, ratio }: Row, rows: readonly Row[]): readonly string[] => {
   const floor = rows.find((each) => each.scene === scene && each.pair === pair && each.participant === ratio?.to);

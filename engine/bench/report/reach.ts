@@ -52,6 +52,14 @@ const timesFloor = (scene: string, converted: number, passed: number): readonly 
   ratio(scene, passed, '× floor', [toPass]),
 ];
 
+const owns = (scene: string, converted: number, passed: number): readonly Goal[] =>
+  (
+    [
+      [converted, toConvert],
+      [passed, toPass],
+    ] as const
+  ).map(([limit, pair]) => most(scene, limit, 'own µs', ({ ownUs }) => ownUs?.p10, [pair]));
+
 const both = (scene: string, limit: number, what: string, figure: Goal['figure']): Goal =>
   most(scene, limit, what, figure, [toConvert, toPass]);
 
@@ -60,6 +68,9 @@ const start = { seconds: 0.45, timesBare: 0.45 / 0.19 };
 
 const goals: readonly Goal[] = [
   ratio('convert', 1.3, '× JSON.parse', [toConvert]),
+  ...owns('own', 28, 20),
+  ...owns('own, 10 streams', 1.8, 1.3),
+  ...owns('own, 1,000 streams', 2.2, 1.6),
   ...timesFloor('plain-64', 1.9, 2.3),
   both('plain-64', 25, 'KB allocated', ({ allocatedKb }) => allocatedKb),
   ...timesFloor('body-100k', 1.3, 2.2),

@@ -1,6 +1,7 @@
 import { convertScene } from './convert.ts';
 import { flatScene } from './flat.ts';
 import { lanesScene } from './lanes.ts';
+import { ownScene } from './own.ts';
 import { plainScenes } from './plain.ts';
 import type { Scene } from './scene.ts';
 import { startScenes } from './start.ts';
@@ -13,6 +14,7 @@ import { workersScene } from './workers.ts';
 export const scenes: readonly Scene[] = [
   lanesScene,
   convertScene,
+  ownScene,
   ...plainScenes,
   ...streamingScenes,
   toolTurnsScene,

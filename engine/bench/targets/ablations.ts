@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
 import type { WatchingFeature } from '../../service/features.ts';
-import { type Additions, junctorWith } from './junctor.ts';
-import type { Target } from './target.ts';
+import { junctorWith, ownFolder } from './junctor.ts';
+import type { Additions, Target } from './target.ts';
 
 /** Something that is switched off, to see what it costs. */
 interface Ablation {
@@ -56,10 +56,14 @@ export const ablatedTargets = (names: readonly string[]): readonly Target[] => {
   }
   const chosen = ablations.filter(({ name }) => names.includes('all') || names.includes(name));
   return [
-    junctorWith('all on', async () => program),
+    { ...junctorWith('all on', async () => program), own: { folder: ownFolder, additions: {} } },
     ...chosen.map(({ name, additions, without = [], headers = {} }): Target => {
       const target = junctorWith(`without ${name}`, async () => [...program, ...without], additions);
-      return { ...target, start: async (options) => ({ ...(await target.start(options)), headers }) };
+      return {
+        ...target,
+        start: async (options) => ({ ...(await target.start(options)), headers }),
+        own: { folder: ownFolder, additions: additions ?? {}, without },
+      };
     }),
   ];
 };

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { root } from '../../paths.ts';
 import { askedModel, type Wire } from '../wire.ts';
 import { runProgram } from './run-program.ts';
-import type { RunningTarget, Target } from './target.ts';
+import type { Additions, RunningTarget, Target } from './target.ts';
 
 /** The entry that gives a provider this format. */
 export const formatEntries: Readonly<Record<Wire, { readonly name: string; readonly options?: object }>> = {
@@ -36,27 +36,14 @@ process.once('exit', () => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 });
 
-/** What is configured besides. */
-export interface Additions {
-  readonly LOG?: boolean;
-  readonly HISTORY?: object;
-  readonly Providers?: readonly object[];
-  readonly Pools?: readonly object[];
-  readonly FLEET?: object;
-  readonly rules?: readonly object[];
-  readonly transformers?: readonly object[];
-  /** Folders that custom transformers may be loaded from. */
-  readonly folders?: readonly string[];
-}
-
 /** Junctor as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const junctorIn = (checkout: string, name: string, additions?: Additions): Target => {
+export const junctorIn = (checkout: string, name: string, additions: Additions = {}): Target => {
   let prepared: Promise<readonly string[]> | undefined;
   const command = (): Promise<readonly string[]> => {
     prepared ??= prepare(checkout);
     return prepared;
   };
-  return junctorWith(name, command, additions);
+  return { ...junctorWith(name, command, additions), own: { folder: checkout, additions } };
 };
 
 /** The same with another program; `command` gives what Node.js is to run. It prints its address. */
@@ -64,40 +51,49 @@ export const junctorWith = (
   name: string,
   command: () => Promise<readonly string[]>,
   additions: Additions = {},
-): Target => {
-  const { Providers = [], rules, transformers = [], folders = [], ...others } = additions;
-  return {
-    name,
-    start: ({ upstreamUrl, upstream, workers, env }) =>
-      startJunctor(command, env, folders, {
-        WORKERS: workers,
-        LOG: true,
-        Providers: [
-          {
-            name: 'yard',
-            baseUrl: upstreamUrl,
-            apiKey: 'bench',
-            models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
-          },
-          ...Providers,
-        ],
-        ...others,
-        Router: {
-          ...(rules && { rules }),
-          default: `yard,${askedModel}`,
-          longContextThreshold: 60_000,
-          routes: {
-            longContext: 'yard,bench-long',
-            image: 'yard,bench-eye',
-            webSearch: 'yard,bench-web',
-            background: 'yard,bench-small',
-            think: 'yard,bench-deep',
-          },
-        },
-        transformers: [{ ...formatEntries[upstream], provider: 'yard' }, ...transformers],
-      }),
-  };
-};
+): Target => ({
+  name,
+  start: ({ upstreamUrl, upstream, workers, env }) =>
+    startJunctor(command, env, additions.folders ?? [], configOf(upstream, upstreamUrl, workers, additions)),
+});
+
+/** The configuration of the bench: one provider of this format, a model for each scenario. */
+export const configOf = (
+  upstream: Wire,
+  upstreamUrl: string,
+  workers: number,
+  { Providers = [], rules, transformers = [], folders: _, ...others }: Additions,
+): object => ({
+  ...common,
+  WORKERS: workers,
+  LOG: true,
+  Providers: [
+    {
+      name: 'yard',
+      baseUrl: upstreamUrl,
+      apiKey: 'bench',
+      models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
+    },
+    ...Providers,
+  ],
+  ...others,
+  Router: {
+    ...(rules && { rules }),
+    default: `yard,${askedModel}`,
+    longContextThreshold: 60_000,
+    routes: {
+      longContext: 'yard,bench-long',
+      image: 'yard,bench-eye',
+      webSearch: 'yard,bench-web',
+      background: 'yard,bench-small',
+      think: 'yard,bench-deep',
+    },
+  },
+  transformers: [{ ...formatEntries[upstream], provider: 'yard' }, ...transformers],
+});
+
+/** A free port; one address is all of the clients. */
+const common = { PORT: 0, LIMITS: { requestsPerClient: 20_000, connectionsPerClient: 20_000 } };
 
 /** This checkout or package, with a configuration that `configure` makes for the simulated vendors' address. */
 export const junctorConfigured = (
@@ -130,9 +126,7 @@ const startJunctor = async (
   const args = [...(await command()), ...folders.flatMap((folder) => ['--allow-transformer-path', folder])];
   const home = await mkdtemp(join(tmpdir(), 'junctor-bench-'));
   homes.add(home);
-  // One address is all of the clients.
-  const limits = { requestsPerClient: 20_000, connectionsPerClient: 20_000 };
-  await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, LIMITS: limits, ...config }));
+  await writeFile(join(home, 'config.json'), JSON.stringify({ ...common, ...config }));
   const program = runProgram(process.execPath, args, {
     HOME: home,
     JUNCTOR_HOME: home,

@@ -1,3 +1,4 @@
+import type { WatchingFeature } from '../../service/features.ts';
 import type { Wire } from '../wire.ts';
 
 /** What a gateway under test is started for. */
@@ -32,4 +33,29 @@ export interface Target {
    * connections; rejects with an error worded for users when it doesn't speak what is asked for.
    */
   readonly start: (options: TargetOptions) => Promise<RunningTarget>;
+  /** How it is run between simulated sockets; absent: it can't be. */
+  readonly own?: OwnService;
+}
+
+/** What is configured besides the bench's own. */
+export interface Additions {
+  readonly APIKEY?: string;
+  readonly LOG?: boolean;
+  readonly HISTORY?: object;
+  readonly Providers?: readonly object[];
+  readonly Pools?: readonly object[];
+  readonly FLEET?: object;
+  readonly rules?: readonly object[];
+  readonly transformers?: readonly object[];
+  /** Folders that custom transformers may be loaded from. */
+  readonly folders?: readonly string[];
+}
+
+/** A gateway of this project, and how it is configured. */
+export interface OwnService {
+  /** The checkout or package. */
+  readonly folder: string;
+  readonly additions: Additions;
+  /** Features that watch no requests. */
+  readonly without?: readonly WatchingFeature[];
 }

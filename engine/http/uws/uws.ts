@@ -1,7 +1,6 @@
 import type {
   HttpRequest,
   HttpResponse,
-  TemplatedApp,
   us_listen_socket,
   us_socket_context_t,
   WebSocket,
@@ -14,26 +13,33 @@ import { ForeignNative, nativeBuild, nativeHashes, nativePackage, verifyNative }
 /** The used part of a native request; valid only while its handler runs. */
 export type UwsRequest = Pick<HttpRequest, 'getUrl' | 'getQuery' | 'getCaseSensitiveMethod' | 'forEach'>;
 
+/** Without the returned response, by which calls can be chained. */
+type Unchained<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => HttpResponse ? (...args: A) => void : T[K];
+};
+
 /** The used part of a native response. Must not be used after its end or abort. */
-export type UwsResponse = Pick<
-  HttpResponse,
-  | 'writeStatus'
-  | 'writeHeader'
-  | 'write'
-  | 'end'
-  | 'endWithoutBody'
-  | 'tryEnd'
-  | 'getWriteOffset'
-  | 'cork'
-  | 'close'
-  | 'pause'
-  | 'resume'
-  | 'onAborted'
-  | 'onData'
-  | 'onWritable'
-  | 'getRemoteAddress'
-  | 'getProxiedRemoteAddress'
-  | 'upgrade'
+export type UwsResponse = Unchained<
+  Pick<
+    HttpResponse,
+    | 'writeStatus'
+    | 'writeHeader'
+    | 'write'
+    | 'end'
+    | 'endWithoutBody'
+    | 'tryEnd'
+    | 'getWriteOffset'
+    | 'cork'
+    | 'close'
+    | 'pause'
+    | 'resume'
+    | 'onAborted'
+    | 'onData'
+    | 'onWritable'
+    | 'getRemoteAddress'
+    | 'getProxiedRemoteAddress'
+    | 'upgrade'
+  >
 >;
 
 /** What a handshake that is accepted is handed to. */
@@ -64,7 +70,8 @@ export interface UwsBehavior<D>
 export type UwsListenSocket = us_listen_socket;
 
 /** The used part of an app. */
-export interface UwsApp extends Pick<TemplatedApp, 'close'> {
+export interface UwsApp {
+  readonly close: () => void;
   readonly any: (pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void) => UwsApp;
   readonly ws: <D>(pattern: string, behavior: UwsBehavior<D>) => UwsApp;
   /** Called for each connection: with 1 when it opens, with a negative number when it closes, but not for a WebSocket's close. */
