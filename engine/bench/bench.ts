@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import { chooseServer } from '../http/choose-server.ts';
 import { startLoad } from './load/start-load.ts';
 import { ForeignLoad } from './measure/foreign-load.ts';
 import { tellsProcessorTime } from './measure/process-tree.ts';
@@ -20,12 +21,13 @@ import {
   warningsOf,
   whyIncomparable,
 } from './report/compare.ts';
-import { thisMachine, wordMachine } from './report/machine.ts';
+import { thisMachine, whyUnasked, wordMachine } from './report/machine.ts';
 import { publishFigures, whyNoCheckout } from './report/publish.ts';
 import { type RunReport, runReport, whyForeign, whyUnpublishable } from './report/run-report.ts';
 import { renderStageCost } from './report/stage-cost.ts';
 import { renderSummary } from './report/summary.ts';
 import { renderReach, renderTable } from './report/table.ts';
+import { yieldAtWakeUp } from './rpc.ts';
 import type { Row, Scene, Stage } from './scenes/scene.ts';
 import type { Configured } from './targets/configured.ts';
 import { startUpstream } from './upstream/start-upstream.ts';
@@ -54,6 +56,8 @@ const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
   const { settings, files, all } = plan;
   const before = files.compare === undefined ? undefined : await readReport(files.compare);
   if (plan.publish && whyNoCheckout() !== undefined) throw new Error(whyNoCheckout());
+  const unasked = whyUnasked(chooseServer());
+  if (unasked !== undefined) throw new Error(unasked);
   const machine = thisMachine();
   const { scenes, ...rest } = planRun(plan.scenes, settings, { cores: machine.cores, tellsProcessorTime: tells });
   print(`${wordMachine(machine)}\n${wordPlan({ scenes, ...rest }, settings)}\n`);
@@ -107,6 +111,10 @@ const playScenes = async (
   const foreign = new ForeignLoad();
   const upstream = await startUpstream();
   const load = startLoad();
+  if (![upstream.pid, load.pid].every(yieldAtWakeUp))
+    print(
+      'Load generator and upstream take a core whenever they wake: `chrt` can’t keep them from it here. Costs are higher.\n',
+    );
   const rows: Row[] = [];
   try {
     for (const [at, scene] of scenes.entries()) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { bundle, moduleUrl, root } from '../paths.ts';
 
@@ -50,6 +50,13 @@ export const startProgram = <Question extends object, Answer>(
     stop: () => void child.kill('SIGKILL'),
   };
 };
+
+/**
+ * Lets a process wait until others have left their core, rather than take it at each wake-up: a server that sleeps and wakes less
+ * than its clients would pay for that. Returns whether the system can.
+ */
+export const yieldAtWakeUp = (pid: number): boolean =>
+  process.platform === 'linux' && spawnSync('chrt', ['-a', '-b', '-p', '0', String(pid)]).status === 0;
 
 const ask = <Answer>(child: ChildProcess, question: object, longestMs: number): Promise<Answer> =>
   new Promise((resolve, reject) => {

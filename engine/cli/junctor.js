@@ -19,7 +19,7 @@ if (!isSupported) {
       ' (' +
       process.execPath +
       ').\n' +
-      'Get one from https://nodejs.org/en/download, or from a version manager: `nvm install 24`, `fnm install 24`, `mise use -g node@24`, `brew install node@24`.\n' +
+      'Get one from https://nodejs.org/en/download, or from a version manager: `nvm install 22`, `fnm install 22`, `mise use -g node@22`, `brew install node@22`.\n' +
       'Then install Junctor again with it, or run it by its full path.\n',
   );
 }

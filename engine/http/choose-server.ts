@@ -16,12 +16,15 @@ export interface ChosenServer {
   readonly load: () => Promise<(events: HttpServerEvents) => HttpServer>;
 }
 
+/** The reason of who asked for `node:http`. */
+export const askedNode = 'JUNCTOR_HTTP=node';
+
 /**
  * Chooses uWebSockets.js where one of its builds can run, else `node:http`. `wanted`: `uws` or `node`; empty: either. Throws a
  * one-line error for another value, where `uws` can't run, and where its native build isn't the recorded one.
  */
 export const chooseServer = (wanted = process.env.JUNCTOR_HTTP ?? '', load = loadUws): ChosenServer => {
-  if (wanted === 'node') return nodeServer('JUNCTOR_HTTP=node');
+  if (wanted === 'node') return nodeServer(askedNode);
   if (wanted !== '' && wanted !== 'uws') {
     throw new Error(`JUNCTOR_HTTP=${wanted} is unknown: set it to "uws" or "node", or leave it unset.`);
   }

@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { spinFor } from '../../engine/bench/floors/spin.ts';
 import { Conversation } from '../../engine/bench/load/conversation.ts';
 import { allocationProbe, takeAllocations } from '../../engine/bench/measure/allocations.ts';
 import { differenceOf, figureOf, isWarm, ratioOf } from '../../engine/bench/measure/figure.ts';
 import { busyMs, ForeignLoad } from '../../engine/bench/measure/foreign-load.ts';
 import { clearBlocks, longestBlockMs, loopProbe } from '../../engine/bench/measure/loop-blocks.ts';
 import { forgetPeak, readMemory } from '../../engine/bench/measure/memory.ts';
-import { cpuBetween, readCpu, treeOf } from '../../engine/bench/measure/process-tree.ts';
+import { cpuBetween, readCpu, readMainMs, treeOf } from '../../engine/bench/measure/process-tree.ts';
 import type { Wire } from '../../engine/bench/wire.ts';
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
@@ -53,16 +54,31 @@ onLinux('processor time counts threads and children, those that have ended too',
   `;
   await withProgram(program, {}, async (pid, step) => {
     for (const what of ['a thread that has ended', 'a child that has ended', 'a child that goes on']) {
-      const before = readCpu(pid);
+      const before = { all: readCpu(pid), main: readMainMs(pid) };
       await step();
-      const ms = cpuBetween(before, readCpu(pid));
+      const ms = cpuBetween(before.all, readCpu(pid));
       t.true(ms >= 135 && ms < 2_000, `${what}: ${ms} ms`);
+      // What threads and ended children do isn't done by the main threads.
+      if (what !== 'a child that goes on') t.true(readMainMs(pid) - before.main < 75, what);
     }
     const tree = treeOf(pid);
     t.is(tree.length, 2);
     t.is(tree[0], pid);
     for (const child of tree.slice(1)) process.kill(child, 'SIGKILL');
   });
+});
+
+test('a spin takes as long as it is told, whatever that is on this machine', (t) => {
+  const took = (us: number): number => {
+    const spin = spinFor(us);
+    const before = process.cpuUsage();
+    for (let time = 0; time < 20; time += 1) spin();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 20;
+  };
+  const [short, long] = [took(1_000), took(4_000)];
+  t.true(long / short > 2.5 && long / short < 6.5, `${short} and ${long} µs`);
+  t.is(spinFor(0)(), undefined);
 });
 
 onLinux('peak memory begins anew when it is forgotten', async (t) => {

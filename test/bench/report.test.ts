@@ -7,6 +7,7 @@ import { type BenchOptions, readOptions } from '../../engine/bench/options.ts';
 import { planRun, wordPlan } from '../../engine/bench/plan.ts';
 import { renderChart } from '../../engine/bench/report/chart.ts';
 import { changesOf, isOver } from '../../engine/bench/report/compare.ts';
+import { whyUnasked } from '../../engine/bench/report/machine.ts';
 import { withFigures, withReadmeFigures } from '../../engine/bench/report/publish.ts';
 import { reachOf } from '../../engine/bench/report/reach.ts';
 import { runReport, whyUnpublishable } from '../../engine/bench/report/run-report.ts';
@@ -18,11 +19,14 @@ import type { Row } from '../../engine/bench/scenes/scene.ts';
 import type { Round } from '../../engine/bench/scenes/take-turns.ts';
 import { ablations } from '../../engine/bench/targets/ablations.ts';
 import { pairNamed } from '../../engine/bench/wire.ts';
+import { chooseServer } from '../../engine/http/choose-server.ts';
+import { UwsUnavailable } from '../../engine/http/uws/uws.ts';
 
 const spread = { p50: 1, p99: 2, max: 3 };
 
 const round = (cpuMs: number, more: Partial<LoadResult> = {}): Round => ({
   cpuMs,
+  mainMs: cpuMs * 0.9,
   peakMb: 150,
   allocated: { bytes: 2_400_000, scavenges: 3, marks: 1 },
   result: {
@@ -240,6 +244,23 @@ test('figures are published of a full run without foreign load or faults, with w
   t.deepEqual(whyUnpublishable({ ...run, rows: wrong }), ['plain-64 failed: 1 wrong: no answer']);
 });
 
+test('each row shows the serving threads beside all threads', (t) => {
+  const [row] = rows([round(20), round(30), round(20)]);
+  t.deepEqual(row?.mainUs, { p10: 180, median: 180 });
+  t.regex(renderTable(row ? [row] : []), /serving thread, µs p10\/p50.*\n.* 180\/180 /);
+});
+
+test('nothing is measured with node:http unless it was asked for', (t) => {
+  const absent = () => {
+    throw new UwsUnavailable('uWebSockets.js is not installed for Node 22.12.0', 'run `npm install` again', true);
+  };
+  t.regex(
+    whyUnasked(chooseServer('', absent)) ?? '',
+    /^node:http would serve\. .*: run `npm install` again\. To measure it anyway, set JUNCTOR_HTTP=node\.$/,
+  );
+  t.is(whyUnasked(chooseServer('node', absent)), undefined);
+});
+
 test('a quick run judges no goals', (t) => {
   t.deepEqual(runReport({ ...run, quick: true }).reach, []);
 });
@@ -351,7 +372,7 @@ test('figures go into the README, without another line, and between the marks of
         ...row,
         scene,
         ...(/^(?:stream|paced)/.test(scene) && { unit: 'delta' as const }),
-        ...(scene === 'own' && { ownUs: { p10: 41.2, median: 45 } }),
+        ...(scene === 'own' && { mainUs: { p10: 41.2, median: 45 } }),
       })),
     ),
   });

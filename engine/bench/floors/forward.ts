@@ -6,14 +6,17 @@ import { Clients } from './clients.ts';
 import type { Conversion, StreamConversion } from './convert/conversion.ts';
 import { conversions } from './convert/index.ts';
 import { socketRelay } from './socket-relay.ts';
+import { spinFor } from './spin.ts';
 
 /**
  * The floors: the gateway's HTTP server in front, undici behind, nothing between them but, where a pair is named, its hand-written
- * conversion, over HTTP and, with uWebSockets.js, over WebSocket. Arguments: the upstream's address; the pair, or nothing.
+ * conversion, over HTTP and, with uWebSockets.js, over WebSocket. Arguments: the upstream's address; the pair, or nothing; for how
+ * many microseconds of processor time it computes in each request, half before the call and half after it.
  */
-const [, , upstream = '', pair = ''] = process.argv;
+const [, , upstream = '', pair = '', spinUs = '0'] = process.argv;
 const conversion = conversions.get(pair);
 const clients = new Clients(upstream);
+const halfSpin = spinFor(Number(spinUs) / 2);
 
 /** What goes to the client, one write for each chunk that comes. */
 interface Outlet {
@@ -92,6 +95,7 @@ class Forward implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    halfSpin();
     this.#done();
     if (!this.#out.isOver) this.#out.together(() => this.#out.end(this.#outlet.end()));
   }
@@ -106,6 +110,7 @@ const headers = { 'content-type': 'application/json', authorization: 'Bearer ben
 
 const port = listen(
   (path, body, out) => {
+    halfSpin();
     const converted = conversion?.request(body.toString());
     const client = clients.take();
     client.dispatch(

@@ -68,6 +68,13 @@ export const readCpu = (root: number): CpuReading => {
   };
 };
 
+/** Processor time of the main threads of a process and its descendants that run: without the threads of V8, of stores, of counting. */
+export const readMainMs = (root: number): number =>
+  treeOf(root).reduce((sum, pid) => sum + threadMs(pid, String(pid)), 0);
+
+const threadMs = (pid: number, task: string): number =>
+  Number(readProc(`${pid}/task/${task}/schedstat`).split(' ')[0] ?? 0) / 1e6;
+
 /** Processor time of one process and its threads, without descendants. */
 export const readOwnCpuMs = (pid: number): number => {
   let tasks: string[] = [];
@@ -76,11 +83,7 @@ export const readOwnCpuMs = (pid: number): number => {
   } catch {
     return 0;
   }
-  const nanoseconds = tasks.reduce(
-    (sum, task) => sum + Number(readProc(`${pid}/task/${task}/schedstat`).split(' ')[0] ?? 0),
-    0,
-  );
-  return nanoseconds / 1e6;
+  return tasks.reduce((sum, task) => sum + threadMs(pid, task), 0);
 };
 
 /**

@@ -58,6 +58,7 @@ export const measureRemote = async (
   const pair = { name: `${client}, ${masked(asked)}`, client, upstream: client };
   const played = done.map((result) => ({
     cpuMs: undefined,
+    mainMs: undefined,
     peakMb: undefined,
     allocated: undefined,
     result: { ...result, reasons: result.reasons.map(masked) },

@@ -1,4 +1,5 @@
 import { cpus, release, totalmem, type } from 'node:os';
+import { askedNode, type ChosenServer } from '../../http/choose-server.ts';
 import { serverName } from '../listen.ts';
 
 /** Where a run took place. */
@@ -21,6 +22,15 @@ export const thisMachine = (): Machine => ({
   node: process.versions.node,
   server: serverName(),
 });
+
+/**
+ * Why nothing is measured with this server; `undefined`: it may be. `node:http`, which costs half as much again, serves without being
+ * asked for where the packages were installed for another Node.js release.
+ */
+export const whyUnasked = ({ facts }: Pick<ChosenServer, 'facts'>): string | undefined =>
+  facts.server === 'node' && facts.reason !== askedNode
+    ? `node:http would serve. ${facts.reason}${facts.reason.endsWith('.') ? '' : '.'} To measure it anyway, set ${askedNode}.`
+    : undefined;
 
 /** In one line. The processes of a run aren't bound to cores. */
 export const wordMachine = ({ cpu, cores, memoryGb, system, node, server }: Machine): string =>

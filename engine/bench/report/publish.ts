@@ -48,7 +48,7 @@ export const withReadmeFigures = (text: string, { startedAt, machine, rows }: Ru
   const from = lines.findIndex((line) => line.startsWith(tableOpening));
   if (from < 0) throw new Error(`${readme} has no table that begins with "${tableOpening}".`);
   const length = lines.slice(from).findIndex((line) => !line.startsWith('|'));
-  const own = rowOf(rows, 'own').ownUs?.p10;
+  const own = rowOf(rows, 'own').mainUs?.p10;
   const found = shown.map(([scene, words]) => [words, ...readmeCells(rowOf(rows, scene), own)].join(' | '));
   const table = [
     `${tableOpening}; ${machine.cores} cores, Node ${machine.node}, ${startedAt.slice(0, 10)} | Per second of one core | Processor time of the bare proxy = 1 |`,
@@ -106,20 +106,22 @@ ${renderReach(reach)}
 const renderOwn = (rows: readonly Row[]): string =>
   renderRows([
     ['scene', 'pair', 'own µs p10/p50', 'all threads, µs', 'KB allocated', 'scavenges/marks per 1,000'],
-    ...rows.flatMap(({ scene, pair, unit, ownUs, cpuUs, allocatedKb = 0, collections: at }) =>
-      ownUs && cpuUs && at
-        ? [
-            [
-              scene,
-              pair,
-              `${short(ownUs.p10)}/${short(ownUs.median)} per ${unit}`,
-              wordFigure(cpuUs),
-              short(allocatedKb),
-              `${short(at.scavenges)}/${short(at.marks)}`,
-            ],
-          ]
-        : [],
-    ),
+    ...rows
+      .filter(({ scene }) => scene.startsWith('own'))
+      .flatMap(({ scene, pair, unit, mainUs, cpuUs, allocatedKb = 0, collections: at }) =>
+        mainUs && cpuUs && at
+          ? [
+              [
+                scene,
+                pair,
+                `${short(mainUs.p10)}/${short(mainUs.median)} per ${unit}`,
+                wordFigure(cpuUs),
+                short(allocatedKb),
+                `${short(at.scavenges)}/${short(at.marks)}`,
+              ],
+            ]
+          : [],
+      ),
   ]);
 
 const costCells = ({ scene, pair, participant, unit, cpuUs, ratio }: Row, rows: readonly Row[]): readonly string[] => {

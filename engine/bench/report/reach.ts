@@ -58,7 +58,7 @@ const owns = (scene: string, converted: number, passed: number): readonly Goal[]
       [converted, toConvert],
       [passed, toPass],
     ] as const
-  ).map(([limit, pair]) => most(scene, limit, 'own µs', ({ ownUs }) => ownUs?.p10, [pair]));
+  ).map(([limit, pair]) => most(scene, limit, 'own µs', ({ mainUs }) => mainUs?.p10, [pair]));
 
 const both = (scene: string, limit: number, what: string, figure: Goal['figure']): Goal =>
   most(scene, limit, what, figure, [toConvert, toPass]);

@@ -22,7 +22,7 @@ export const columns: readonly Column[] = [
   ['who', ({ participant }) => participant],
   ['asked /s', ({ asked }) => (asked === undefined ? '' : String(asked))],
   ['µs CPU', ({ cpuUs, unit }) => (cpuUs === undefined ? '' : `${wordFigure(cpuUs)} /${unit}`)],
-  ['own µs p10/p50', ({ ownUs: at }) => (at ? `${short(at.p10)}/${short(at.median)}` : '')],
+  ['serving thread, µs p10/p50', ({ mainUs: at }) => (at ? `${short(at.p10)}/${short(at.median)}` : '')],
   ['µs over floor', ({ ratio }) => (ratio?.moreUs ? wordFigure(ratio.moreUs) : '')],
   ['× floor', ({ ratio }) => (ratio ? inTimes(ratio) : '')],
   ['µs over first', ({ beside }) => (beside?.moreUs ? wordFigure(beside.moreUs) : '')],

@@ -2,6 +2,7 @@ import { conversions } from '../floors/convert/index.ts';
 import type { Rhythm } from '../load/job.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
 import { type Pair, socketPairs } from '../wire.ts';
+import { ownUsOf } from './own.ts';
 import { type Floor, floorOf, startParticipants, stopAll } from './participants.ts';
 import { type Counted, rowsOf } from './rows-of.ts';
 import type { Row, Scene, Settings, Stage } from './scene.ts';
@@ -22,6 +23,8 @@ export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
   readonly warmUp: readonly WarmUp[];
   /** Absent: the usual number. */
   readonly rounds?: Readonly<Record<Extent, number>>;
+  /** Beside the floor, the same that computes for as long as the first gateway's own JavaScript does: what being as slow costs by itself. */
+  readonly spins?: boolean;
   /** Clients ask over WebSocket, in pairs of Responses clients; absent: over HTTP. */
   readonly webSocket?: boolean;
   /** Pairs whose extent is `full`. */
@@ -79,12 +82,11 @@ const settingsOf = ({ webSocket }: LoadScene, settings: Settings): Settings => {
 };
 
 /** For a look, the pair's own floor; a second one only where this pair alone is measured. */
-const floorsOf = (pair: Pair, { quick, pairs }: Settings): readonly Floor[] => {
+const floorsOf = ({ spins = false }: LoadScene, pair: Pair, { quick, pairs }: Settings): readonly Floor[] => {
   const own = floorOf(pair);
   if (quick) return [own];
-  return own === 'bytes' && pairs.length === 1 && conversions.has(pair.name)
-    ? ['converted', own, 'direct']
-    : [own, 'direct'];
+  const second = own === 'bytes' && pairs.length === 1 && conversions.has(pair.name);
+  return [...(second ? (['converted'] as const) : []), own, ...(spins ? (['spinning'] as const) : []), 'direct'];
 };
 
 const extentOf = ({ fullPairs }: LoadScene, { quick, pairs }: Settings, { name }: Pair): Extent => {
@@ -104,7 +106,7 @@ const secondsOf = (scene: LoadScene, settings: Settings, pair: Pair): number => 
   const extent = extentOf(scene, settings, pair);
   const plan = scene.plan(extent);
   const rhythm = scene.rhythm(extent);
-  const floors = floorsOf(pair, settings);
+  const floors = floorsOf(scene, pair, settings);
   const measured = settings.targets.length + floors.filter((floor) => floor !== 'direct').length;
   const roundMs = lengthMs(rhythm, plan);
   const eachMs = lengthMs(coldOf(rhythm, extent), plan) + warmUp.length * warmUpMs[extent] + rounds[extent] * roundMs;
@@ -124,9 +126,12 @@ const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<read
   const plan = scene.plan(extent);
   const rhythm = scene.rhythm(extent);
   stage.progress('starting');
+  const floors = floorsOf(scene, pair, stage.settings);
+  const spinUs = floors.includes('spinning') ? await ownUsOf(stage, pair) : 0;
   const { running, refused } = await startParticipants(stage, pair, {
-    floors: floorsOf(pair, stage.settings),
+    floors,
     webSocket,
+    spinUs,
   });
   try {
     const done = await takeTurns(stage, running, {

@@ -67,7 +67,7 @@ const pairsOf = ({ pairs: named, quick }: Settings): readonly Pair[] => {
   return quick ? named.slice(0, 2) : allPairs;
 };
 
-const runPair = async (stage: Stage, pair: Pair): Promise<readonly Row[]> => {
+const runPair = async (stage: Stage, pair: Pair, only?: readonly Work[]): Promise<readonly Row[]> => {
   const client = clientWires.find((wire) => wire === pair.client);
   if (!client) return [];
   const { rounds, works } = lengthOf(stage.settings);
@@ -83,7 +83,7 @@ const runPair = async (stage: Stage, pair: Pair): Promise<readonly Row[]> => {
       unit: 'request',
       failed: 'it can’t run between simulated sockets',
     }));
-    for (const work of works) {
+    for (const work of only ?? works) {
       const told = (text: string): void => stage.progress(`${work.scene}, ${pair.name}: ${text}`);
       rows.push(...rowsOf(work, pair, await play(stage, players, work, rounds, told)));
     }
@@ -94,6 +94,13 @@ const runPair = async (stage: Stage, pair: Pair): Promise<readonly Row[]> => {
       player.stop();
     }
   }
+};
+
+/** Microseconds of the first gateway's own JavaScript in a plain request; 0: it can't run between simulated sockets. */
+export const ownUsOf = async (stage: Stage, pair: Pair): Promise<number> => {
+  const targets = stage.settings.targets.filter(({ own }) => own).slice(0, 1);
+  const rows = await runPair({ ...stage, settings: { ...stage.settings, targets } }, pair, [plain]);
+  return rows[0]?.mainUs?.p10 ?? 0;
 };
 
 /** The rounds of all players, interleaved, so that a busy machine slows them all. */
@@ -146,7 +153,7 @@ const rowsOf = ({ scene, unit }: Work, pair: Pair, counted: ReadonlyMap<string, 
       participant,
       unit,
       ...(cpuUs && { cpuUs }),
-      ownUs: { p10: cheapestTenth(own), median: median(own) },
+      mainUs: { p10: cheapestTenth(own), median: median(own) },
       ...(ratio && { beside: { to, ...ratio, ...(moreUs && { moreUs }) } }),
       allocatedKb: per(({ allocated }) => allocated.bytes) / 1e3,
       collections: {

@@ -16,11 +16,14 @@ export interface Participant {
   readonly stop: () => Promise<void>;
 }
 
-/** What a gateway is compared with: the upstream itself, the bytes handed on, the conversion written by hand. */
-export type Floor = 'direct' | 'bytes' | 'converted';
+/**
+ * What a gateway is compared with: the upstream itself, the bytes handed on, the conversion written by hand, and the pair's floor made
+ * as slow as the gateway's own JavaScript.
+ */
+export type Floor = 'direct' | 'bytes' | 'converted' | 'spinning';
 
 /** The names of all participants that aren't gateways. */
-export const floors: ReadonlySet<string> = new Set(['direct', 'bytes', 'converted', 'bare']);
+export const floors: ReadonlySet<string> = new Set(['direct', 'bytes', 'converted', 'spinning', 'bare']);
 
 /**
  * The floor that a pair is measured against: the conversion where one is written by hand, else the bytes alone, in the provider's format.
@@ -36,6 +39,8 @@ interface StartOptions {
   /** Clients ask over WebSocket; the upstream itself is always asked over HTTP. */
   readonly webSocket?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** For how long `spinning` computes in each request, in microseconds. */
+  readonly spinUs?: number;
 }
 
 /** Those that take part, and the gateways that couldn't be started, each with the reason. */
@@ -48,7 +53,7 @@ interface Started {
 export const startParticipants = async (
   { settings, upstream }: Stage,
   pair: Pair,
-  { floors, workers = 1, webSocket = false, env = {} }: StartOptions,
+  { floors, workers = 1, webSocket = false, env = {}, spinUs = 0 }: StartOptions,
 ): Promise<Started> => {
   const upstreamUrl = upstream.baseUrl;
   const probed = { ...allocationProbe(), ...env };
@@ -67,8 +72,10 @@ export const startParticipants = async (
       const place = { baseUrl: upstreamUrl, wire: pair.upstream, headers: {} };
       return { name, place, pid: undefined, stop: async () => {} };
     }
-    const floor = await startFloor(upstreamUrl, name === 'bytes' ? '' : pair.name, probed);
-    const isAsIs = name === 'bytes' && pair.client !== pair.upstream;
+    const isBytes = name === 'bytes' || (name === 'spinning' && floorOf(pair) === 'bytes');
+    const spin = name === 'spinning' ? spinUs : 0;
+    const floor = await startFloor(upstreamUrl, isBytes ? '' : pair.name, spin, probed);
+    const isAsIs = isBytes && pair.client !== pair.upstream;
     return participant(name, isAsIs ? pair.upstream : pair.client, webSocket && !isAsIs, floor);
   });
   const [gatewaysRunning, settled] = await Promise.all([Promise.all(gateways), Promise.allSettled(started)]);

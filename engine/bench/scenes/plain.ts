@@ -56,6 +56,7 @@ export const plainScenes: readonly Scene[] = [
     ...plain,
     ...closed(64, 9_000),
     name: 'plain-64',
+    spins: true,
     about: '1.4 KB requests of 64 clients at once',
   }),
   open(200),
@@ -71,7 +72,8 @@ export const plainScenes: readonly Scene[] = [
   }),
   loadScene({
     ...plain,
-    ...closed(4, 3_000),
+    rhythm: (extent) => ({ type: 'closed', clients: 4, forMs: roundMs[extent] }),
+    warmUp: [{ rhythm: warmUpOf(4), least: 3_000, takesAll: true }],
     name: 'body-100k',
     groups: ['bodies'],
     about: 'a conversation of 100 KB that grows by a turn with each request, 4 clients',
@@ -84,7 +86,7 @@ export const plainScenes: readonly Scene[] = [
     about: 'a conversation of 1 MB that grows by a turn with each request, 2 clients',
     bodyBytes: 1_000_000,
     rhythm: (extent) => ({ type: 'closed', clients: 2, forMs: roundMs[extent] }),
-    warmUp: [large, { rhythm: warmUpOf(2), least: 200 }],
+    warmUp: [large, { rhythm: warmUpOf(2), least: 200, takesAll: true }],
     after: loopBlocks(1_000_000),
   }),
 ];

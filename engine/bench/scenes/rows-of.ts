@@ -1,5 +1,5 @@
 import type { Spread } from '../load/job.ts';
-import { differenceOf, figureOf, median, ratioOf } from '../measure/figure.ts';
+import { cheapestTenth, differenceOf, figureOf, median, ratioOf } from '../measure/figure.ts';
 import type { Pair } from '../wire.ts';
 import { floorOf, floors } from './participants.ts';
 import type { Quantiles, Ratio, Row } from './scene.ts';
@@ -45,12 +45,14 @@ export const rowsOf = (
       round.allocated === undefined ? [] : round.allocated.bytes / 1e3 / units(round),
     );
     const cpuUs = participant === 'direct' ? undefined : figureOf(own);
+    const main = rounds.flatMap((round) => (round.mainMs === undefined ? [] : (round.mainMs * 1e3) / units(round)));
     const peaks = rounds.flatMap(({ peakMb }) => peakMb ?? []);
     const gaps = rounds.flatMap(({ result }) => result.betweenTokens ?? []);
     const delays = rounds.flatMap(({ result }) => result.delay ?? []);
     return {
       ...row,
       ...(cpuUs && { cpuUs, peakMb: Math.max(...peaks) }),
+      ...(main.length > 0 && { mainUs: { p10: cheapestTenth(main), median: median(main) } }),
       rounds: {
         cpuUs: participant === 'direct' ? [] : own,
         firstTokenMs: rounds.map(({ result }) => result.firstToken.p50),

@@ -25,7 +25,7 @@ export interface Settings {
 export interface Stage {
   readonly settings: Settings;
   readonly upstream: Upstream;
-  readonly load: Load;
+  readonly load: Omit<Load, 'pid'>;
   /** Watched during each round. */
   readonly foreign: ForeignLoad;
   /** Whether the system tells the processor time and memory of other processes. */
@@ -44,8 +44,8 @@ export interface Row {
   readonly unit: 'request' | 'delta' | 'stream' | 'event' | 'start' | 'process';
   /** Processor time of the whole process tree per unit. */
   readonly cpuUs?: Figure;
-  /** Processor time per unit of the thread that serves, as `cpuUs` has it of all: its cheapest tenth of rounds ends here, and its half. */
-  readonly ownUs?: { readonly p10: number; readonly median: number };
+  /** Of `cpuUs`, that of the threads that serve: the cheapest tenth of the rounds ends at `p10`. */
+  readonly mainUs?: { readonly p10: number; readonly median: number };
   /** Figures of each round, in the same order for all participants. */
   readonly rounds?: {
     readonly cpuUs: readonly number[];

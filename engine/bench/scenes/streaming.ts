@@ -17,6 +17,7 @@ const shortStreams: WarmUp = {
 const quickStreams: WarmUp = {
   rhythm: { type: 'burst', streams: 100, overMs: 200 },
   plan: streamedAnswer({ deltas: 200, intervalMs: 5, stamped: true }),
+  takesAll: true,
 };
 
 /** Enough that the process's memory grows as far as bodies of this size make it grow. */

@@ -3,7 +3,7 @@ import type { LoadJob, LoadResult, Rhythm } from '../load/job.ts';
 import { type Allocations, takeAllocations } from '../measure/allocations.ts';
 import { isWarm } from '../measure/figure.ts';
 import { forgetPeak, readMemory } from '../measure/memory.ts';
-import { cpuBetween, readCpu } from '../measure/process-tree.ts';
+import { cpuBetween, readCpu, readMainMs } from '../measure/process-tree.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
 import type { Participant } from './participants.ts';
 import type { Row, Stage } from './scene.ts';
@@ -13,6 +13,8 @@ export interface Round {
   /** `undefined`, like the memory, where the system doesn't tell. */
   readonly cpuMs: number | undefined;
   readonly peakMb: number | undefined;
+  /** Of `cpuMs`, that of the processes' main threads. */
+  readonly mainMs: number | undefined;
   /** `undefined` where the probe isn't. */
   readonly allocated: Allocations | undefined;
   readonly result: LoadResult;
@@ -24,6 +26,8 @@ export interface WarmUp {
   readonly rhythm: Rhythm;
   /** Requests after which the compiler has done most of its work. */
   readonly least?: number;
+  /** It takes all of its time: V8's own threads work on longer than the cost of a round shows. */
+  readonly takesAll?: boolean;
   /** Answers that come sooner than those that are measured; absent: the same. */
   readonly plan?: UpstreamPlan;
   /** Bodies of another size than those that are measured. */
@@ -134,7 +138,7 @@ interface WarmingUp {
 const playWarmUp = async (
   stage: Stage,
   players: readonly Player[],
-  { least = 0, ...own }: WarmUp,
+  { least = 0, takesAll = false, ...own }: WarmUp,
   turns: Turns,
 ): Promise<void> => {
   const job = jobOf({ ...turns, ...own, plan: own.plan ?? turns.plan });
@@ -156,7 +160,7 @@ const playWarmUp = async (
       player.isWarm = isWarm(costs);
     }
     cold = cold.filter(({ player, costs, answered, spentMs }) => {
-      const isDone = player.fault !== undefined || (player.isWarm && answered >= least);
+      const isDone = player.fault !== undefined || (player.isWarm && answered >= least && !takesAll);
       // Another round takes as long as one did so far.
       return !isDone && spentMs + spentMs / costs.length < turns.warmUpMs;
     });
@@ -197,13 +201,15 @@ const play = async (
 ): Promise<Round> => {
   const run = (): Promise<LoadResult> => foreign.during(() => load.run({ ...job, place }));
   if (pid === undefined || !tellsProcessorTime)
-    return { cpuMs: undefined, peakMb: undefined, allocated: undefined, result: await run() };
+    return { cpuMs: undefined, mainMs: undefined, peakMb: undefined, allocated: undefined, result: await run() };
   forgetPeak(pid);
   await takeAllocations(pid);
   const before = readCpu(pid);
+  const mainBefore = readMainMs(pid);
   const result = await run();
   await wait(settleMs);
   const cpuMs = cpuBetween(before, readCpu(pid));
+  const mainMs = readMainMs(pid) - mainBefore;
   const { peakMb } = readMemory(pid);
-  return { cpuMs, peakMb, allocated: await takeAllocations(pid), result };
+  return { cpuMs, mainMs, peakMb, allocated: await takeAllocations(pid), result };
 };
