@@ -6,6 +6,7 @@ import {
   findDestination,
   findPool,
   findProvider,
+  listsModel,
   membersOf,
   parseDestination,
   poolDestination,
@@ -13,6 +14,7 @@ import {
 } from '../config/sections/destination.ts';
 import { type ClientModel, gatewayOwner as gateway } from '../model/models/model-catalog.ts';
 import type { ModelFacts } from '../model/models/model-facts.ts';
+import { memoize } from '../runtime/memoize.ts';
 import { commonFacts } from './catalogue/known-model.ts';
 
 /** Options for the names of a client. */
@@ -151,16 +153,23 @@ export const aliasesOf = (config: Config): readonly Alias[] => {
 /** An alias's name without a client's prefix; `undefined` if the text isn't an alias. */
 export const aliasName = (text: string): string | undefined => alias.exec(text.trim())?.[1]?.toLowerCase();
 
-/**
- * The destination of an alias, with or without a client's prefix (`word-` or `word/`); `undefined` for other names. Searches the
- * whole configuration, but only for names with the mark.
- */
+/** The destination of an alias, with or without a client's prefix (`word-` or `word/`); `undefined` for other names. */
 export const aliasDestination = (model: string, config: Config): Destination | undefined => {
   const name = aliasName(model);
   if (name === undefined) return undefined;
-  const found = aliasesOf(config).find((row) => row.name === name);
-  return found && { provider: found.provider, model: found.model, pool: found.pool };
+  return destinationsOf(config).get(name);
 };
+
+/** The destinations of all aliases by name. */
+const destinationsOf = memoize(
+  (config: Config) =>
+    new Map(
+      aliasesOf(config).map(({ name, provider, model, pool }): [string, Destination] => [
+        name,
+        { provider, model, pool },
+      ]),
+    ),
+);
 
 const alias = /^(?:[a-z]+[-/])?(junctor-.+)$/i;
 
@@ -177,5 +186,6 @@ const isListed = (name: string, config: Config): boolean => {
   if (findPool(config.pools, name) || aliasDestination(name, config)) return true;
   const named = parseDestination(name);
   if (!named) return providersOf(config.providers, name).length > 0;
-  return findProvider(config.providers, named.provider)?.models.includes(named.model) ?? false;
+  const provider = findProvider(config.providers, named.provider);
+  return provider !== undefined && listsModel(provider, named.model);
 };

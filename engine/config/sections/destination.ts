@@ -65,7 +65,11 @@ export type KnownDestinations = Pick<Config, 'providers' | 'pools'>;
 
 /** Finds a pool by its exact name. */
 export const findPool = (pools: readonly Pool[], name: string): Pool | undefined =>
-  pools.length === 0 ? undefined : pools.find((pool) => pool.name === name.trim());
+  pools.length === 0 ? undefined : poolsByName(pools).get(name.trim());
+
+const poolsByName = memoize(
+  (pools: readonly Pool[]): ReadonlyMap<string, Pool> => new Map(pools.map((pool) => [pool.name, pool])),
+);
 
 /** A pool as a destination. `undefined` if none of its members serves the model asked for. */
 export const poolDestination = (

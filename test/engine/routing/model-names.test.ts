@@ -1,4 +1,5 @@
 import test from 'ava';
+import { findPool } from '../../../engine/config/sections/destination.ts';
 import { aliasDestination, aliasesOf, modelNames } from '../../../engine/routing/model-names.ts';
 import { configOf } from '../../support/gateway-of.ts';
 import { configWith, provider } from './providers.ts';
@@ -38,6 +39,36 @@ test('each alias leads where it says, whatever word stands before it', (t) => {
       t.is(found && `${found.provider.name},${found.model}`, `${by},${model}`, text);
     }
   }
+});
+
+test('a request by alias or pool reads its table, which is built once for a configuration', (t) => {
+  let reads = 0;
+  const listing = {
+    ...provider('Alpha', 'Big'),
+    get models() {
+      reads += 1;
+      return ['Big'];
+    },
+  };
+  const counted = configWith([listing], {});
+  t.is(aliasDestination('junctor-alpha-big', counted)?.model, 'Big');
+  const once = reads;
+  for (let request = 0; request < 10; request += 1) aliasDestination('claude-junctor-alpha-big', counted);
+  t.is(reads, once);
+  let names = 0;
+  const pool = {
+    strategy: 'weighted' as const,
+    members: [],
+    get name() {
+      names += 1;
+      return 'fast';
+    },
+  };
+  const pools = [pool, pool];
+  t.is(findPool(pools, ' fast ')?.strategy, 'weighted');
+  const first = names;
+  t.is(findPool(pools, 'slow'), undefined);
+  t.is(names, first);
 });
 
 const strangers = ['Big', 'claude-opus-4', 'junctor-', 'claude-junctor-nobody', 'a b-junctor-think', 'Alpha,Big'];
