@@ -187,8 +187,8 @@ browserTest('requests show their client, and are filtered by it', async (t) => {
       return JSON.parse(await answer.text()).key;
     }),
   );
-  // The filters have the clients with most requests: one more than those of the tests above.
-  for (const key of [...keys, ...keys]) t.is(await statusFor(key), 200);
+  // The filters have the clients with most requests: one more than the others.
+  for (const key of [...keys, ...keys.slice(1)]) t.is(await statusFor(key), 200);
   await on(t, '/', async (page) => {
     const table = page.getByRole('region', { name: 'Request list' });
     await table.getByText('team-b').waitFor();
