@@ -23,12 +23,19 @@ export const bundle: URL | undefined = typeof JUNCTOR_BUNDLE === 'undefined' ? u
 export const moduleUrl = (name: string, source: string): URL =>
   bundle ? new URL(`${name}.mjs`, bundle) : new URL(source, root);
 
-/** Starts a thread that runs a module. When the sources run, it must load the TypeScript loader first. */
-export const startThread = (name: string, source: string): Worker => {
+/**
+ * Starts a thread that runs a module. When the sources run, it must load the TypeScript loader first. `youngMb`: the memory of its
+ * short-lived objects, in MiB; absent: V8's own bound.
+ */
+export const startThread = (name: string, source: string, youngMb?: number): Worker => {
   const module = moduleUrl(name, source);
+  const options = {
+    execArgv: [],
+    ...(youngMb !== undefined && { resourceLimits: { maxYoungGenerationSizeMb: youngMb } }),
+  };
   return bundle
-    ? new Worker(module, { execArgv: [] })
-    : new Worker(new URL('engine/launch/thread.js', root), { execArgv: [], workerData: module.href });
+    ? new Worker(module, options)
+    : new Worker(new URL('engine/launch/thread.js', root), { ...options, workerData: module.href });
 };
 
 /** The package's version. */

@@ -99,17 +99,18 @@ export const storeAnswers = (db: Database): Answers => {
     const known = kinds();
     const { sql, values } = rowWhereOf(filter, known);
     return all(
-      `SELECT kind, shape, COUNT(*) AS requests, ${sums}
+      `SELECT kind, shape, COUNT(*) AS requests, MAX(ended) AS last, ${sums}
       FROM ${from(filter, byKind)} WHERE ${sql} GROUP BY kind, shape`,
       ...values,
     ).flatMap((row) => {
       const kind = known.get(numberIn(row.kind));
       if (!kind) return [];
-      const { shape, requests, tokens, cost } = row;
+      const { shape, requests, last, tokens, cost } = row;
       return {
         kind,
         shape: numberIn(shape),
         requests: numberIn(requests),
+        lastMs: numberIn(last),
         tokens: numberIn(tokens),
         cost: numberIn(cost),
       };
@@ -120,26 +121,26 @@ export const storeAnswers = (db: Database): Answers => {
     const { session: _, ...others } = filter;
     const { sql, values } = whereOf(others, kinds());
     return all(
-      `SELECT name, requests FROM (
-        SELECT session, COUNT(*) AS requests FROM requests INDEXED BY requests_session
-        WHERE session IS NOT NULL AND ${sql} GROUP BY session ORDER BY requests DESC LIMIT ${maxValues})
-      JOIN sessions ON sessions.id = session ORDER BY requests DESC, name`,
+      `SELECT name, requests, last FROM (
+        SELECT session, COUNT(*) AS requests, MAX(ended) AS last FROM requests INDEXED BY requests_session
+        WHERE session IS NOT NULL AND ${sql} GROUP BY session ORDER BY requests DESC, last DESC LIMIT ${maxValues})
+      JOIN sessions ON sessions.id = session ORDER BY requests DESC, last DESC`,
       ...values,
     ).map(({ name, requests }) => ({ value: String(name), requests: numberIn(requests) }));
   };
 
   const facets = (filter: RequestFilter): Answer<'facets'> => {
     const counted = groups(filter);
-    const counts = new Map<FacetName, Map<string, number>>();
+    const counts = new Map<FacetName, Map<string, { requests: number; lastMs: number }>>();
     const sums = { requests: 0, failed: 0, lossy: 0 };
     const names: readonly FacetName[] = [...facetNames.filter((name) => name !== 'session'), ...classed];
     const tests = names.map((name) => {
-      const values = new Map<string, number>();
+      const values = new Map<string, { requests: number; lastMs: number }>();
       counts.set(name, values);
       return { name, values, ofKind: kindTest(filter, name), ofShape: shapeTest(filter, name) };
     });
     const [ofKind, ofShape] = [kindTest(filter), shapeTest(filter)];
-    for (const { kind, shape, requests } of counted) {
+    for (const { kind, shape, requests, lastMs } of counted) {
       if (ofKind(kind) && ofShape(shape)) {
         sums.requests += requests;
         if ((shape & shapeBits.failed) !== 0) sums.failed += requests;
@@ -148,16 +149,22 @@ export const storeAnswers = (db: Database): Answers => {
       for (const test of tests) {
         const value = facetOf(test.name, kind, shape);
         if (value === undefined || !test.ofKind(kind) || !test.ofShape(shape)) continue;
-        test.values.set(value, (test.values.get(value) ?? 0) + requests);
+        const known = test.values.get(value);
+        test.values.set(value, {
+          requests: (known?.requests ?? 0) + requests,
+          lastMs: Math.max(known?.lastMs ?? 0, lastMs),
+        });
       }
     }
     const shown = (name: FacetName) => {
-      const values = [...(counts.get(name) ?? [])].map(([value, requests]) => ({ value, requests }));
-      return name in classBounds
-        ? values.toSorted((one, other) => Number(one.value) - Number(other.value))
-        : values
-            .toSorted((one, other) => other.requests - one.requests || (one.value < other.value ? -1 : 1))
-            .slice(0, maxValues);
+      const values = [...(counts.get(name) ?? [])].map(([value, count]) => ({ value, ...count }));
+      const sorted =
+        name in classBounds
+          ? values.toSorted((one, other) => Number(one.value) - Number(other.value))
+          : values
+              .toSorted((one, other) => other.requests - one.requests || other.lastMs - one.lastMs)
+              .slice(0, maxValues);
+      return sorted.map(({ value, requests }) => ({ value, requests }));
     };
     return {
       ...sums,

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { messageOf } from '../model/fault.ts';
 import { storeAnswers } from './queries.ts';
 import type { Answers, Questions } from './questions.ts';
@@ -77,6 +77,7 @@ const writing = (
 ): ((job: Job) => null) => {
   if (!sqlite) return () => null;
   const writer = new StoreWriter(sqlite, options, warn);
+  let isBound = false;
   let isConverting = false;
   let isClosed = false;
   /** One older file at a time: what ends meanwhile is kept in between. */
@@ -93,10 +94,13 @@ const writing = (
   return (job) => {
     switch (job.name) {
       case 'append':
+        // A thread that took the place of another must not keep what shall not be kept.
+        if (!isBound) throw new Error('The bounds of what is kept are not known yet.');
         writer.append(typeof job.query === 'string' ? job.query : Buffer.from(job.query).toString());
         break;
       case 'bound':
         writer.bound(job.query.bounds, job.query.nowMs);
+        isBound = true;
         if (!isConverting) {
           isConverting = true;
           setImmediate(convert);
@@ -130,7 +134,7 @@ const reading = (file: string, sqlite: Sqlite | undefined): ((job: Job) => unkno
   };
   /** The file may have been set aside and begun anew. */
   const current = (library: Sqlite): Answers | undefined => {
-    const inode = existsSync(file) ? statSync(file).ino : undefined;
+    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
     if (opened && opened.inode !== inode) close();
     if (opened || inode === undefined) return opened?.answers;
     const db = library.open(file);

@@ -149,9 +149,12 @@ export const openStoreIn =
     };
   };
 
+/** Memory of a thread's short-lived objects, in MiB: lines of a batch, which else grow to several times as much. */
+const youngMb = 4;
+
 /** Opens a file in a thread of its own. */
 export const openStore: OpenStore = openStoreIn(() => {
-  const worker = startThread('store-thread', 'engine/store/store-thread-main.ts');
+  const worker = startThread('store-thread', 'engine/store/store-thread-main.ts', youngMb);
   return {
     on: (event, listener) => worker.on(event, listener),
     postMessage: (message, transferred) => worker.postMessage(message, transferred),

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../model/fault.ts';
@@ -45,6 +46,8 @@ const olderName = /^\d{1,16}\.\d{1,10}-\d{1,16}\.jsonl$/;
 /** What is prepared once per opened file. */
 interface Opened {
   readonly db: Database;
+  /** Of the file. */
+  readonly inode: number | undefined;
   readonly kinds: KindIds;
   readonly usage: UsageTable;
   readonly insert: Statement;
@@ -205,8 +208,10 @@ export class StoreWriter {
   }
 
   #open(): Opened | undefined {
-    if (this.#opened) return this.#opened;
     const { file } = this.#options;
+    // The file may have been removed, or another one put in its place.
+    if (this.#opened && this.#opened.inode !== inodeOf(file)) this.close();
+    if (this.#opened) return this.#opened;
     if (file !== ':memory:' && !existsSync(file)) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // Its journal gets the same mode.
@@ -225,6 +230,7 @@ export class StoreWriter {
     const columns = ['id', 'kind', 'session', ...rowColumns];
     this.#opened = {
       db,
+      inode: inodeOf(file),
       kinds: new KindIds(db),
       usage: new UsageTable(db),
       insert: db.prepare(
@@ -330,6 +336,9 @@ const usedBytes = (db: Database): number => {
   const pragma = (name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 };
+
+/** `undefined`: there is no such file. */
+const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
 
 /** Gives unused pages back to the disk. */
 const shrink = (db: Database): void => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileWork } from '../../observe/log/file-work.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
+import type { Jobs } from '../../store/serve-store.ts';
 import { type OpenStore, type StoreChannel, storeFile } from '../../store/store-thread.ts';
 import type { StoreBounds } from '../../store/writer.ts';
 import type { HistoryKeeper } from './hand-over-lines.ts';
@@ -25,8 +26,9 @@ export class KeptRequests implements HistoryKeeper {
   readonly #older: { readonly requests: string; readonly usage: string };
   readonly #store: StoreChannel;
   readonly #work: FileWork;
-  /** What the thread doesn't know yet. */
   #bounds: StoreBounds | undefined;
+  /** Whether the thread knows the bounds: one that failed has another in its place, which doesn't. */
+  #isBound = false;
   #isRunning = false;
   #prunedAtMs: number;
 
@@ -42,24 +44,25 @@ export class KeptRequests implements HistoryKeeper {
 
   async bound(bounds: StoreBounds): Promise<void> {
     this.#bounds = bounds;
+    this.#isBound = false;
     const leftWork = this.#hasOlder() || (bounds.days === 0 && existsSync(this.#file));
     if (this.#isRunning || leftWork) await this.#begin();
   }
 
   async append(lines: string | Uint8Array): Promise<void> {
     await this.#begin();
-    await this.#store.ask('append', lines);
+    await this.#asked('append', lines);
   }
 
   async clear(): Promise<void> {
     if (!existsSync(this.#file) && !this.#hasOlder()) return;
     await this.#begin();
-    await this.#store.ask('clear', null);
+    await this.#asked('clear', null);
   }
 
   async check(): Promise<void> {
     await this.#begin();
-    await this.#store.ask('check', null);
+    await this.#asked('check', null);
   }
 
   /** Removes what is too old, from time to time. Never rejects. */
@@ -69,7 +72,7 @@ export class KeptRequests implements HistoryKeeper {
     this.#prunedAtMs = nowMs;
     await this.#work.run(async () => {
       await this.#begin();
-      await this.#store.ask('prune', { nowMs });
+      await this.#asked('prune', { nowMs });
     });
   }
 
@@ -86,12 +89,16 @@ export class KeptRequests implements HistoryKeeper {
   async #begin(): Promise<void> {
     this.#isRunning = true;
     const bounds = this.#bounds;
-    if (!bounds) return;
-    this.#bounds = undefined;
+    if (this.#isBound || !bounds) return;
+    await this.#asked('bound', { bounds, nowMs: this.#options.nowMs() });
+    this.#isBound = bounds === this.#bounds;
+  }
+
+  async #asked<Name extends keyof Jobs>(name: Name, query: Jobs[Name]['query']): Promise<void> {
     try {
-      await this.#store.ask('bound', { bounds, nowMs: this.#options.nowMs() });
+      await this.#store.ask(name, query);
     } catch (error) {
-      this.#bounds ??= bounds;
+      this.#isBound = false;
       throw error;
     }
   }

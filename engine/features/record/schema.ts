@@ -162,7 +162,10 @@ export const HistoryFacets = Type.Object({
       cost: classes('By cost in billionths of a USD'),
       tools: classes('By the number of called tools whose results it brought'),
     },
-    { description: 'Each counts what passes all filters but its own. The 20 most frequent values; classes in order.' },
+    {
+      description:
+        'Each counts what passes all filters but its own. The 20 most frequent values, the newest first among equals; classes in order.',
+    },
   ),
 });
 export type HistoryFacets = Static<typeof HistoryFacets>;

@@ -121,6 +121,16 @@ test('facets count each value among the requests that pass the other filters', (
     });
     const shown = (name: keyof typeof facets) =>
       Object.fromEntries(facets[name].map(({ value, requests: count }) => [value, count]));
+    for (const name of ['client', 'session'] as const) {
+      const last = (value: string): number =>
+        Math.max(...fitting(name).flatMap((one) => (one[name] === value ? one.endedAt : [])));
+      const ranks = facets[name].map(({ value, requests: count }) => count * 1e13 + last(value));
+      assert.deepEqual(
+        ranks,
+        ranks.toSorted((one, other) => other - one),
+        'the most frequent first, then the newest',
+      );
+    }
     assert.deepEqual(shown('status'), countBy(fitting('status').map(({ status }) => String(status))));
     assert.deepEqual(shown('client'), countBy(fitting('client').map(({ client }) => client)));
     assert.deepEqual(shown('session'), countBy(fitting('session').map(({ session }) => session)));

@@ -179,6 +179,14 @@ eachLibrary('a full disk or a locked file refuses the whole of a batch, and the 
   t.is(rig.ids.split(' ').length, 502);
 });
 
+eachLibrary('a file that is removed while it is written begins anew', async (t, rig) => {
+  rig.add('a');
+  for (const name of await readdir(rig.folder)) await rm(join(rig.folder, name));
+  rig.add('b');
+  t.is(rig.ids, 'b');
+  t.deepEqual(rig.warnings, []);
+});
+
 eachLibrary('requests of earlier versions are taken over once, file by file', async (t, rig) => {
   await mkdir(rig.older);
   const name = (n: number) => join(rig.older, `${now + n}.17-${now}.jsonl`);
@@ -225,12 +233,16 @@ test('a thread writes and another reads; neither holds the process, and the read
   };
   t.is(await ids(), '', 'there is no file yet');
   const line = (id: string) => linesOf([keptRequest(id, now)]);
+  const bound = () => writer.ask('bound', { bounds: { days: 30, bytes: 100_000_000 }, nowMs: now });
+  await t.throwsAsync(writer.ask('append', line('unbound')), { message: /bounds .* not known/ });
+  await bound();
   await Promise.all([writer.ask('append', line('a')), writer.ask('append', Buffer.from(line('b')))]);
   t.is(await ids(), 'b a');
   t.is(await ids(line('apart')), 'apart', 'requests that are in no file');
   await t.throwsAsync(reader.ask('append', line('c')), { message: /writes nothing/ });
   await writer.close();
   for (const name of await readdir(folder)) await rm(join(folder, name));
+  await bound();
   await writer.ask('append', line('anew'));
   t.is(await ids(), 'anew');
   t.deepEqual(warnings, []);

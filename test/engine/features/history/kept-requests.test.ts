@@ -6,7 +6,7 @@ import { handOverLines } from '../../../../engine/features/history/hand-over-lin
 import { StoredRequests } from '../../../../engine/features/history/stored-requests.ts';
 import { RecordLines } from '../../../../engine/features/record/record-lines.ts';
 import { openRecords, type Records } from '../../../../engine/service/keeper.ts';
-import { storeFile } from '../../../../engine/store/store-thread.ts';
+import { type OpenStore, storeFile } from '../../../../engine/store/store-thread.ts';
 import { idsIn, storeHere } from '../../../support/store-here.ts';
 import { keptRequest, linesOf } from '../../store/requests.ts';
 
@@ -214,4 +214,25 @@ test('a damaged file is noticed by a reader, set aside by the writer, and read a
   await again.close();
   t.is(machine.ids(), 'kept');
   t.deepEqual(machine.warnings, ['the file of requests is damaged and was set aside; a new one begins']);
+});
+
+test('a thread that takes the place of one that failed keeps to the bounds', async (t) => {
+  const machine = await machineOf(t);
+  const stores: ReturnType<OpenStore>[] = [];
+  const openStore: OpenStore = (...opening) => {
+    const store = storeHere(...opening);
+    stores.push(store);
+    return store;
+  };
+  const log = { warn: (message: string) => void machine.warnings.push(message) };
+  const records = openRecords({ home: machine.home, log, openStore });
+  const { history } = records.join();
+  await history.bound({ days: 0, bytes: 100_000_000 });
+  const line = (id: string) => linesOf([keptRequest(id, machine.nowMs)]);
+  await history.append(line('a'));
+  await Promise.all(stores.map((store) => store.close()));
+  await t.throwsAsync(history.append(line('b')), { message: /not known yet/ });
+  await history.append(line('b'));
+  await records.close();
+  t.is(machine.ids(), '');
 });

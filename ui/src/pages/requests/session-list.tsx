@@ -108,9 +108,7 @@ export const SessionList = ({
         {error && <LoadFailed what="the sessions" error={error} onRetry={reload} />}
         {!data && !error && <Loading what="sessions" />}
         {data?.truncated && (
-          <Notice kind="warn">
-            There are more requests in this time than are summed up here: only the newest are.
-          </Notice>
+          <Notice kind="warn">A session has more requests than are summed up here: only its newest are.</Notice>
         )}
       </div>
       {data && (
