@@ -147,6 +147,34 @@ test('the graph has own rules before scenarios, ways with shares, fallbacks and 
   t.true(links.some(({ from, to, isFallback }) => from === 'scenario/default' && to === 'stages/to/p,b' && isFallback));
 });
 
+test('named models are one box, a member of a pool is drawn once, and stages once for each provider', (t) => {
+  const { nodes, links } = graphOf(
+    { ...config, Router: { ...config.Router, routes: { think: 'p,b', image: 'q' }, default: 'p,d' } },
+    [],
+    [routed('explicit', 'a'), routed('explicit', 'elsewhere'), routed('think', 'b')],
+  );
+  const destinations = nodes.filter(({ column }) => column === 'destination').map(({ id }) => id);
+  t.deepEqual(destinations, ['directly', 'pool/0', 'member/0/0', 'member/0/1', 'to/q', 'to/p,b', 'to/p,d']);
+  t.like(nodes[nodes.findIndex(({ id }) => id === 'directly')], { about: '2 models', requests: 2 });
+  t.is(nodes.find(({ id }) => id === 'member/0/0')?.requests, 0, 'it was asked for by name');
+  t.deepEqual(
+    links.filter(({ from }) => from === 'named').map(({ to, share }) => [to, share]),
+    [['directly', 0]],
+  );
+  t.deepEqual(nodes.find(({ id }) => id === 'stages/to/p,b')?.rows, ['to/p,b', 'to/p,d']);
+  const { nodes: placed, links: drawn } = layOut({ nodes, links }, 1_000);
+  const at = (id: string) => placed.find((one) => one.id === id);
+  t.is(at('stages/to/p,b')?.height, (at('to/p,d')?.y ?? 0) + 36 - (at('to/p,b')?.y ?? 0));
+  const [through] = drawn.filter(({ from, row }) => from === 'stages/to/p,b' && row === 'to/p,d');
+  const y = (at('to/p,d')?.y ?? 0) + 18;
+  t.regex(
+    through?.path ?? '',
+    new RegExp(`^M\\d+ ${y}C.* ${y}$`),
+    'a way passes them at the height of its destination',
+  );
+  t.is(at('to/q')?.state, 'off', 'half a name is no fault yet');
+});
+
 test('the way of a tried request is its rule, its member of a pool with its stages, and who is asked next', (t) => {
   const graph = graphOf(config, [], []);
   const explained = {

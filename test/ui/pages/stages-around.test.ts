@@ -78,6 +78,36 @@ test('a stage around the call is a box with its destination in it, and a link to
   t.deepEqual(layOut(graph, 400).frames, [], 'there is no room for stages');
 });
 
+test('a stage that asks is a box around its destinations, also one that is shipped', (t) => {
+  const shipped = {
+    ...custom,
+    name: 'see',
+    kind: 'stage',
+    asks: true,
+    halves: { ...custom.halves, around: false },
+  } as const;
+  const graph = graphOf(
+    {
+      Providers: [{ name: 'p', models: ['a', 'b', 'guard'] }],
+      Router: { default: 'p,a', routes: { think: 'p,b' } },
+      transformers: [
+        { name: 'see', models: ['a', 'b'], ask: ['p,guard'] },
+        { name: 'see', models: ['guard'] },
+      ],
+    },
+    [shipped],
+    [],
+  );
+  const { frames, nodes } = layOut(graph, 1_000);
+  t.deepEqual(
+    frames.map(({ id }) => id),
+    ['stages/to/p,b', 'stages/to/p,guard'],
+  );
+  t.is(frames[0]?.height, (nodes.find(({ id }) => id === 'stages/to/p,b')?.height ?? 0) + 6);
+  t.is(nodes.find(({ id }) => id === 'stages/to/p,b')?.about, 'see\nsee may ask p,guard');
+  t.is(nodes.find(({ id }) => id === 'stages/to/p,guard')?.about, 'see\nsee has no model to ask');
+});
+
 test('a link leads from a rule to each model that its condition asks', (t) => {
   const decides = { ask: 'p,guard', question: 'Is it?' };
   const graph = graphOf(
@@ -118,6 +148,10 @@ browserTest('the drawing, the stage’s row, and the calls in a request’s path
   await answer.text();
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
   await page.locator('.routing-frame').waitFor();
+  await page.getByText('may ask', { exact: true }).waitFor();
+  const scrolling = `[...document.querySelectorAll('.split-main, .split-main *')].filter((one) => one.scrollHeight > one.clientHeight + 1
+    && /auto|scroll/.test(getComputedStyle(one).overflowY)).map((one) => one.className)`;
+  t.deepEqual(await page.evaluate(scrolling), [], 'the page alone scrolls');
   await page.locator('[data-node="to/p,guard"]').waitFor();
   await page.locator('[data-node="to/p,small"]').click();
   await page.getByText('judge.ts is around the call and may ask p,guard').waitFor();

@@ -5,7 +5,7 @@ import { rules } from '../../config/rules.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { href } from '../../router/route.ts';
 import type { PlacedNode } from './drawing/lay-out.ts';
-import { aroundStagesOf, type RoutingNode, stagesOf, textOfAround } from './drawing/routing-graph.ts';
+import { askingStagesOf, type RoutingNode, stagesOf, textOfAsking } from './drawing/routing-graph.ts';
 import { PoolForm } from './rules/pool-form.tsx';
 import { RouterModule } from './rules/router-module.tsx';
 import { RuleForm } from './rules/rule-form.tsx';
@@ -167,7 +167,7 @@ const About = ({ kind, name, node, onChoose }: EditorProps & { readonly kind: st
       </p>
     ) : null;
   }
-  if (kind === 'named') {
+  if (kind === 'named' || kind === 'directly') {
     return (
       <p>
         A request whose model is <code>provider,model</code>, or a model that one provider alone lists, goes exactly
@@ -180,7 +180,7 @@ const About = ({ kind, name, node, onChoose }: EditorProps & { readonly kind: st
   const comma = destination.indexOf(',');
   const [provider, model] = [destination.slice(0, comma), destination.slice(comma + 1)];
   const stages = stagesOf(config, transformers, provider, model);
-  const around = aroundStagesOf(config, transformers, provider, model);
+  const asking = askingStagesOf(config, transformers, provider, model);
   return (
     <div className="stack">
       <p>
@@ -197,11 +197,11 @@ const About = ({ kind, name, node, onChoose }: EditorProps & { readonly kind: st
           Edit the stages
         </Button>
       </p>
-      {around.length > 0 && (
-        <ul aria-label="Stages around the call">
-          {around.map((stage, at) => (
+      {asking.length > 0 && (
+        <ul aria-label="Stages that wrap the call or ask">
+          {asking.map((stage, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a stage may come twice; the list never changes
-            <li key={at}>{textOfAround(stage)}</li>
+            <li key={at}>{textOfAsking(stage)}</li>
           ))}
         </ul>
       )}

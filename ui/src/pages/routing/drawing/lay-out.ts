@@ -80,11 +80,11 @@ export const layOut = ({ nodes, links }: Ways, room: number): Drawing => {
   const besides = besideRules({ nodes, links });
   const clients = nodes.filter(({ column }) => column === 'client').length;
   const clientWidth = Math.floor((width - (clients - 1) * 8) / Math.max(1, clients));
-  const place = (node: RoutingNode, x: number, y: number, itsWidth: number): void => {
-    placed.set(node.id, { ...node, x, y, width: itsWidth, height: boxHeight });
+  const place = (node: RoutingNode, x: number, y: number, itsWidth: number, height = boxHeight): void => {
+    placed.set(node.id, { ...node, x, y, width: itsWidth, height });
   };
   for (const node of nodes) {
-    if (node.row !== undefined) continue;
+    if (node.rows) continue;
     const row = besides.get(node.id) ?? rows[node.column];
     rows[node.column] += 1;
     const column = places[node.column];
@@ -93,21 +93,25 @@ export const layOut = ({ nodes, links }: Ways, room: number): Drawing => {
       place(node, column.x + by, top + row * pitch, column.width - by);
     } else if (node.column === 'client') place(node, row * (clientWidth + 8), 0, clientWidth);
   }
+  /** The first and the last destination beside which stages lie. */
+  const spanOf = ({ rows: beside }: RoutingNode) => [placed.get(beside?.[0] ?? ''), placed.get(beside?.at(-1) ?? '')];
   for (const node of nodes) {
-    const beside = node.row === undefined ? undefined : placed.get(node.row);
-    if (beside && places.stage) place(node, places.stage.x, beside.y, places.stage.width);
+    const [first, last] = spanOf(node);
+    if (first && last && places.stage)
+      place(node, places.stage.x, first.y, places.stage.width, last.y + boxHeight - first.y);
   }
   const junction = { x: Math.round(width * 0.165), y: top + boxHeight + pitch / 2 };
-  const portOf = (id: string, side: 'left' | 'right') => {
+  const portOf = (id: string, side: 'left' | 'right', row = id) => {
     const node = placed.get(id);
-    if (node) return { x: node.x + (side === 'left' ? 0 : node.width), y: node.y + node.height / 2 };
+    const { y, height } = placed.get(row) ?? node ?? { y: 0, height: 0 };
+    if (node) return { x: node.x + (side === 'left' ? 0 : node.width), y: y + height / 2 };
     return isWide && id === 'junction' ? junction : undefined;
   };
   const drawn = links.flatMap((link): PlacedLink[] => {
     // Without its column, a stage is part of its destination.
-    const isLeftOut = link.to.startsWith('stages/') && !placed.has(link.to);
-    const to = isLeftOut ? link.to.slice('stages/'.length) : link.to;
-    const [start, end] = [portOf(link.from, 'right'), portOf(to, 'left')];
+    const to = placed.has(link.to) ? link.to : (link.row ?? link.to);
+    const start = portOf(link.from, 'right', link.from.startsWith('stages/') ? link.row : undefined);
+    const end = portOf(to, 'left', link.row);
     if (!start || !end || (!isWide && link.from.startsWith('client/'))) return [];
     const middle = (start.x + end.x) / 2;
     return [{ ...link, path: `M${start.x} ${start.y}C${middle} ${start.y} ${middle} ${end.y} ${end.x} ${end.y}` }];
@@ -121,10 +125,10 @@ export const layOut = ({ nodes, links }: Ways, room: number): Drawing => {
     ),
     links: drawn,
     frames: [...placed.values()].flatMap((stage): Frame[] => {
-      const inside = stage.isAround && stage.row !== undefined ? placed.get(stage.row) : undefined;
+      const [inside] = stage.isAround ? spanOf(stage) : [];
       if (!inside) return [];
       const [x, right] = [stage.x - frameGap, Math.min(width, inside.x + inside.width + frameGap)];
-      return [{ id: stage.id, x, y: stage.y - frameGap, width: right - x, height: boxHeight + 2 * frameGap }];
+      return [{ id: stage.id, x, y: stage.y - frameGap, width: right - x, height: stage.height + 2 * frameGap }];
     }),
     heads: columns.flatMap((column) => {
       const at = places[column];
@@ -139,7 +143,7 @@ const besideRules = ({ nodes, links }: Ways): ReadonlyMap<string, number> => {
   const ids = nodes.filter(({ column }) => column === 'destination').map(({ id }) => id);
   const firstRule = (id: string): number =>
     rules.findIndex((rule) =>
-      links.some((one) => one.from === rule && !one.isFallback && [id, `stages/${id}`].includes(one.to)),
+      links.some((one) => one.from === rule && !one.isFallback && [one.to, one.row].includes(id)),
     );
   const most = Math.max(rules.length, ids.length);
   let next = 0;

@@ -68,9 +68,9 @@ export const RoutingDrawing = ({
             .toSorted(
               (one, other) => Number(isLit(one.from) && isLit(one.to)) - Number(isLit(other.from) && isLit(other.to)),
             )
-            .map(({ from, to, path, share, isFallback, isAsk }) => (
+            .map(({ from, to, path, share, isFallback, isAsk, row }) => (
               <path
-                key={`${from} ${to} ${isAsk ?? false}`}
+                key={`${from} ${to} ${row} ${isAsk ?? false}`}
                 d={path}
                 className={classNames(
                   isFallback && 'routing-fallback',
@@ -113,9 +113,23 @@ export const RoutingDrawing = ({
           />
         ))}
       </div>
+      <Legend graph={graph} />
     </div>
   );
 };
+
+/** Says what lines and colours mean, of those that are drawn. */
+const Legend = ({ graph: { links, nodes, total } }: { readonly graph: RoutingGraph }) => (
+  <ul className="bare row routing-legend">
+    {total > 0 && <li>% of the latest {counted(total, 'request')}</li>}
+    {nodes.some(isFailing) && <li className="routing-failing">% a quarter of them or more failed</li>}
+    {links.some(({ isFallback }) => isFallback) && <li className="routing-key-fallback">if the first fails</li>}
+    {links.some(({ isAsk }) => isAsk) && <li className="routing-key-ask">may ask</li>}
+  </ul>
+);
+
+const isFailing = ({ requests, failed }: Pick<PlacedNode, 'requests' | 'failed'>): boolean =>
+  failed > 0 && failed * 4 >= requests;
 
 const NodeButton = ({
   node,
@@ -150,9 +164,7 @@ const NodeButton = ({
       <span className="routing-title">
         <span className="cut">{title}</span>
         {share !== '' && (
-          <span className={classNames('routing-share', failed * 4 >= requests && failed > 0 && 'routing-failing')}>
-            {share}
-          </span>
+          <span className={classNames('routing-share', isFailing(node) && 'routing-failing')}>{share}</span>
         )}
       </span>
       {column !== 'stage' && column !== 'client' && <span className="routing-about cut">{about}</span>}

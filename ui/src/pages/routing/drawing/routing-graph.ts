@@ -23,9 +23,9 @@ export interface RoutingNode {
   readonly state?: 'off' | 'bad';
   /** A member of the pool above it. */
   readonly inset?: boolean;
-  /** A stage's destination, in whose row it lies. */
-  readonly row?: string;
-  /** The stage is around the call to its destination. */
+  /** Of stages: the destinations of one provider, one below the other, beside which they lie. */
+  readonly rows?: readonly string[];
+  /** Stages that are around the call to their destinations, or ask models for it. */
   readonly isAround?: boolean;
 }
 
@@ -37,6 +37,8 @@ export interface RoutingLink {
   readonly isFallback: boolean;
   /** A stage may ask there. */
   readonly isAsk?: boolean;
+  /** Of a way through stages: the destination that it leads to, at whose height it passes them. */
+  readonly row?: string;
   /** Of all latest requests, from 0 to 1. */
   readonly share: number;
 }
@@ -81,7 +83,7 @@ const countBy = (requests: readonly RoutedRequest[], keyOf: (one: RoutedRequest)
   return (key: string) => found.get(key) ?? { requests: 0, failed: 0 };
 };
 
-/** No more destinations are added for being asked for by name. */
+/** No more destinations are added for being asked by a stage or a condition. */
 const mostRows = 40;
 
 /** What leads somewhere: a rule with its destinations, the first before its fallbacks. */
@@ -90,7 +92,7 @@ interface Way {
   readonly to: readonly string[];
 }
 
-/** The graph of a configuration, with the traffic of the latest requests. */
+/** The graph of a configuration, with the traffic of the latest requests: each destination once, named ones as one. */
 export const graphOf = (
   config: ConfigFile,
   transformers: readonly Transformer[],
@@ -99,7 +101,12 @@ export const graphOf = (
   const total = requests.length;
   const ofClient = countBy(requests, ({ protocol }) => protocol);
   const ofRule = countBy(requests, ({ scenario = '' }) => ruleNode(config, scenario));
-  const ofModel = countBy(requests, ({ provider = '', model = '' }) => `${provider},${model}`);
+  // Those of requests by name are one box: numbers at a destination are those of its rules.
+  const named = requests.filter(({ scenario = '' }) => !isRouted(scenario));
+  const ofModel = countBy(
+    requests.filter(({ scenario = '' }) => isRouted(scenario)),
+    ({ provider = '', model = '' }) => `${provider},${model}`,
+  );
   const { Router = {}, Pools = [], Providers = [] } = config;
 
   const rule = (id: string, title: string, about: string, to: readonly string[]): Way => ({
@@ -135,99 +142,109 @@ export const graphOf = (
     }),
   ];
 
-  const rows: RoutingNode[] = [];
-  const stages: RoutingNode[] = [];
+  const asksOf = (destination: string): readonly string[] => {
+    const [provider = '', model = ''] = partsOf(destination);
+    return [...new Set(askingStagesOf(config, transformers, provider, model).flatMap(({ ask }) => ask))];
+  };
+  const idOf = idFinder(config);
+  /** What has a row of its own: a model that no pool has, or a pool with its members. */
+  const rowOf = (destination: string): string => idOf(destination).replace(/^member\/(\d+)\/\d+$/, 'pool/$1');
+  // In the order of the rules, so that few ways cross; what only a fallback names comes after it.
+  const order = new Set([
+    ...ways.flatMap(({ to }) => to.slice(0, 1)).map(rowOf),
+    ...ways.flatMap(({ to }) => to.slice(1)).map(rowOf),
+    ...Pools.map((_, at) => `pool/${at}`),
+  ]);
   /** Where stages and the conditions of rules may ask, by their ids. */
-  const asks = new Map(ownRulesOf(config).map((own, at) => [`rule/${at}`, [...new Set(askedBy(own.when ?? {}))]]));
-  const addModel = (id: string, destination: string, isMember: boolean): void => {
-    const comma = destination.indexOf(',');
-    const [provider, model] = [destination.slice(0, comma), destination.slice(comma + 1)];
-    const isKnown = comma > 0 && Providers.some(({ name }) => name === provider);
+  const asks = new Map<string, readonly string[]>(
+    ownRulesOf(config).map((own, at) => [`rule/${at}`, [...new Set(askedBy(own.when ?? {}))]]),
+  );
+  // Below all others: no rule leads to what is asked. A destination that comes here may have such stages, too.
+  for (const asked of asks.values()) for (const one of asked) if (order.size < mostRows) order.add(rowOf(one));
+  for (const id of order)
+    for (const member of membersIn(config, id))
+      for (const one of asksOf(member)) if (order.size < mostRows) order.add(rowOf(one));
+
+  const rows: RoutingNode[] = [];
+  const stages: (Omit<RoutingNode, 'rows'> & { readonly rows: string[]; readonly key: string })[] = [];
+  const addModel = (id: string, destination: string): void => {
+    const [provider = '', model = ''] = partsOf(destination);
+    const isKnown = Providers.some(({ name }) => name === provider && destination.includes(','));
+    // Half a name is being typed.
+    const isUnfinished = !destination.includes(',');
     rows.push({
       id,
       column: 'destination',
       title: model || destination,
-      about: isKnown ? provider : `${provider || 'It'}: no such provider`,
+      about: isKnown ? provider : isUnfinished ? 'provider,model' : `${provider || 'It'}: no such provider`,
       ...ofModel(destination),
-      ...(!isKnown && { state: 'bad' as const }),
-      ...(isMember && { inset: true }),
+      ...(!isKnown && { state: isUnfinished ? ('off' as const) : ('bad' as const) }),
+      ...(id.startsWith('member/') && { inset: true }),
     });
     const own = stagesOf(config, transformers, provider, model);
-    const around = aroundStagesOf(config, transformers, provider, model);
-    asks.set(`stages/${id}`, [...new Set(around.flatMap(({ ask }) => ask))]);
+    const asking = askingStagesOf(config, transformers, provider, model);
     const [first, ...others] = own;
-    if (first !== undefined)
-      stages.push({
-        id: `stages/${id}`,
-        column: 'stage',
-        title: others.length === 0 ? first : counted(own.length, 'stage'),
-        about: [
-          own.join(', '),
-          ...around.map(textOfAround),
-          ...conditionsOf(config, transformers, provider, model),
-        ].join('\n'),
-        ...(around.length > 0 && { isAround: true }),
-        requests: 0,
-        failed: 0,
-        row: id,
-      });
-  };
-  const known = new Set<string>();
-  const addDestination = (destination: string): void => {
-    if (known.has(destination)) return;
-    known.add(destination);
-    const at = Pools.findIndex(({ name }) => name === destination);
-    const pool = Pools[at];
-    if (!pool) {
-      addModel(`to/${destination}`, destination, false);
+    if (first === undefined) return;
+    const about = [own.join(', '), ...asking.map(textOfAsking), ...conditionsOf(config, transformers, provider, model)];
+    const key = JSON.stringify([provider, id.startsWith('member/'), about]);
+    const above = stages.at(-1);
+    if (above?.key === key && above.rows.at(-1) === rows.at(-2)?.id) {
+      above.rows.push(id);
       return;
+    }
+    const asked = asksOf(destination);
+    asks.set(`stages/${id}`, asked);
+    stages.push({
+      id: `stages/${id}`,
+      column: 'stage',
+      title: others.length === 0 ? first : counted(own.length, 'stage'),
+      about: about.join('\n'),
+      ...(asking.length > 0 && { isAround: true }),
+      requests: 0,
+      failed: 0,
+      rows: [id],
+      key,
+    });
+  };
+  for (const id of besideProvider([...order])) {
+    const [kind, ...rest] = id.split('/');
+    const [at, pool] = [Number(rest[0]), Pools[Number(rest[0])]];
+    if (kind !== 'pool' || !pool) {
+      addModel(id, rest.join('/'));
+      continue;
     }
     const { name = '', strategy = 'weighted', members = [] } = pool;
     const chosen = requests.filter((one) => one.pool === name);
     const failed = chosen.filter((one) => one.failed).length;
     const about = `pool, ${strategy}`;
-    rows.push({
-      id: `pool/${at}`,
-      column: 'destination',
-      title: name || 'New pool',
-      about,
-      requests: chosen.length,
-      failed,
-    });
-    for (const [index, { to = '' }] of members.entries()) addModel(`member/${at}/${index}`, to, true);
-  };
-  // In the order of the rules, so that few ways cross; what only a fallback names comes after it.
-  for (const { to } of ways) if (to[0] !== undefined) addDestination(to[0]);
-  for (const { to } of ways) for (const one of to.slice(1)) addDestination(one);
-  for (const { name = '' } of Pools) addDestination(name);
-  const named = new Map<string, number>();
-  for (const { scenario = '', provider = '', model = '' } of requests) {
-    if (isRouted(scenario) || !Providers.some(({ name }) => name === provider)) continue;
-    const destination = `${provider},${model}`;
-    if (known.size < mostRows) addDestination(destination);
-    named.set(destination, (named.get(destination) ?? 0) + 1);
+    rows.push({ id, column: 'destination', title: name || 'New pool', about, requests: chosen.length, failed });
+    for (const [index, { to = '' }] of members.entries()) addModel(`member/${at}/${index}`, to);
+  }
+  if (named.length > 0) {
+    const models = new Set(named.map(({ provider = '', model = '' }) => `${provider},${model}`));
+    const about = counted(models.size, 'model');
+    // Beside its rule.
+    rows.unshift({ id: 'directly', column: 'destination', title: 'Named directly', about, ...ofRule('named') });
   }
 
-  // Below all others: no rule leads to what only a stage asks. A destination that comes here may have such stages, too.
-  for (const [, asked] of asks) for (const one of asked) if (known.size < mostRows) addDestination(one);
-
-  const idOf = (destination: string): string => {
-    const at = Pools.findIndex(({ name }) => name === destination);
-    return at < 0 ? `to/${destination}` : `pool/${at}`;
-  };
   const share = (count: number): number => (total === 0 ? 0 : count / total);
-  const hasStage = new Set(stages.map(({ row }) => row));
-  const entrance = (id: string): string => (hasStage.has(id) ? `stages/${id}` : id);
+  const stagesAt = new Map(stages.flatMap(({ id, rows: own }) => own.map((row) => [row, id] as const)));
+  const lead = (from: string, id: string, of: number, isFallback = false): RoutingLink => {
+    const stage = stagesAt.get(id);
+    return { ...link(from, stage ?? id, of, isFallback), ...(stage !== undefined && { row: id }) };
+  };
   const links: readonly RoutingLink[] = [
     ...protocols.map((one) => link(`client/${one}`, 'junction', share(ofClient(one).requests))),
-    ...ways.map(({ node }) => link('junction', node.id, share(node.requests))),
+    ...ways.map(({ node }) => link('junction', node.id, node.id === 'named' ? 0 : share(node.requests))),
     ...ways.flatMap(({ node, to }) =>
-      [...new Set(to)].map((one, index) =>
-        link(node.id, entrance(idOf(one)), index === 0 ? share(node.requests) : 0, index > 0),
-      ),
+      [...new Set(to)].map((one, index) => lead(node.id, idOf(one), index === 0 ? share(node.requests) : 0, index > 0)),
     ),
-    ...[...named].map(([destination, count]) => link('named', entrance(idOf(destination)), share(count))),
-    ...stages.map(({ id, row = '' }) => link(id, row, share(rows.find((one) => one.id === row)?.requests ?? 0))),
+    // As thin as a way without traffic: names are no part of the configuration.
+    ...(named.length > 0 ? [link('named', 'directly', 0)] : []),
+    ...[...stagesAt].map(([row, id]) => ({
+      ...link(id, row, share(rows.find((one) => one.id === row)?.requests ?? 0)),
+      row,
+    })),
     ...[...asks].flatMap(([id, asked]) => asked.map((one) => ({ ...link(id, idOf(one), 0), isAsk: true }))),
   ];
   const ids = new Set([...ways.map(({ node }) => node.id), ...rows.map(({ id }) => id), ...stages.map(({ id }) => id)]);
@@ -247,6 +264,38 @@ export const graphOf = (
     links: links.filter(({ to }) => to === 'junction' || ids.has(to)),
     total,
   };
+};
+
+/** The parts of `provider,model`; a text without a comma is a provider. */
+const partsOf = (destination: string): readonly string[] => {
+  const [provider = '', ...model] = destination.split(',');
+  return [provider, model.join(',')];
+};
+
+/** The node of a destination: a pool, the first member of a pool that is this model, or the model. */
+const idFinder = ({ Pools = [] }: ConfigFile): ((destination: string) => string) => {
+  const ids = new Map<string, string>();
+  const add = (name: string, id: string): unknown => ids.has(name) || ids.set(name, id);
+  for (const [at, { name = '' }] of Pools.entries()) add(name, `pool/${at}`);
+  for (const [at, { members = [] }] of Pools.entries())
+    for (const [index, { to = '' }] of members.entries()) add(to, `member/${at}/${index}`);
+  return (destination) => ids.get(destination) ?? `to/${destination}`;
+};
+
+/** The models in a row: those of a pool, or itself. */
+const membersIn = ({ Pools = [] }: ConfigFile, id: string): readonly string[] => {
+  const [kind, ...rest] = id.split('/');
+  return kind === 'pool' ? (Pools[Number(rest[0])]?.members ?? []).map(({ to = '' }) => to) : [rest.join('/')];
+};
+
+/** Brings the models of a provider together, each provider where its first one is: its stages are one box. */
+const besideProvider = (ids: readonly string[]): readonly string[] => {
+  const groups = new Map<string, string[]>();
+  for (const id of ids) {
+    const key = id.startsWith('to/') ? (id.split(',')[0] ?? id) : id;
+    groups.set(key, [...(groups.get(key) ?? []), id]);
+  }
+  return [...groups.values()].flat();
 };
 
 const link = (from: string, to: string, share: number, isFallback = false): RoutingLink => ({
@@ -298,20 +347,24 @@ const entriesFor = (
     return applies && knownOf(entry, transformers)?.kind !== 'format';
   });
 
-/** The stages around a destination's calls, with what they may ask. */
-export const aroundStagesOf = (
+/** The stages that are around a destination's calls, or ask models, with whom they may ask. */
+export const askingStagesOf = (
   config: ConfigFile,
   transformers: readonly Transformer[],
   provider: string,
   model: string,
-): readonly { readonly name: string; readonly ask: readonly string[] }[] =>
-  entriesFor(config, transformers, provider, model).flatMap((entry) =>
-    knownOf(entry, transformers)?.halves.around ? [{ name: nameOf(entry), ask: entry.ask ?? [] }] : [],
-  );
+): readonly { readonly name: string; readonly isAround: boolean; readonly ask: readonly string[] }[] =>
+  entriesFor(config, transformers, provider, model).flatMap((entry) => {
+    const { halves, asks = false } = knownOf(entry, transformers) ?? {};
+    const isAround = halves?.around === true;
+    return isAround || asks ? [{ name: nameOf(entry), isAround, ask: entry.ask ?? [] }] : [];
+  });
 
-/** What a stage around the call may do. */
-export const textOfAround = ({ name, ask }: ReturnType<typeof aroundStagesOf>[number]): string =>
-  ask.length === 0 ? `${name} is around the call` : `${name} is around the call and may ask ${ask.join(' and ')}`;
+/** What such a stage may do. */
+export const textOfAsking = ({ name, isAround, ask }: ReturnType<typeof askingStagesOf>[number]): string => {
+  const asked = ask.length === 0 ? '' : `may ask ${ask.join(' and ')}`;
+  return `${name} ${[isAround && 'is around the call', asked].filter(Boolean).join(' and ') || 'has no model to ask'}`;
+};
 
 interface Served {
   readonly provider: string;
@@ -332,12 +385,12 @@ export const wayOf = (
   { nodes }: RoutingGraph,
   { client, scenario, provider, model, pool, fallbacks }: TriedRequest,
 ): { readonly way: ReadonlySet<string>; readonly aside: ReadonlySet<string> } => {
-  const { Pools = [] } = config;
-  const at = Pools.findIndex(({ name }) => name === pool?.name);
+  const at = (config.Pools ?? []).findIndex(({ name }) => name === pool?.name);
+  const idOf = idFinder(config);
   const idsOf = (destination: string): readonly string[] => {
-    const member = Pools[at]?.members?.findIndex(({ to }) => to === destination) ?? -1;
-    const id = member < 0 ? `to/${destination}` : `member/${at}/${member}`;
-    return nodes.filter((node) => node.id === id || node.row === id).map((node) => node.id);
+    const member = config.Pools?.[at]?.members?.findIndex(({ to }) => to === destination) ?? -1;
+    const id = member < 0 ? idOf(destination) : `member/${at}/${member}`;
+    return nodes.filter((node) => node.id === id || node.rows?.includes(id)).map((node) => node.id);
   };
   return {
     way: new Set([
@@ -345,7 +398,7 @@ export const wayOf = (
       'junction',
       ruleNode(config, scenario),
       ...(pool ? [`pool/${at}`] : []),
-      ...idsOf(`${provider},${model}`),
+      ...(isRouted(scenario) ? idsOf(`${provider},${model}`) : ['directly']),
     ]),
     aside: new Set(fallbacks.flatMap((one) => idsOf(`${one.provider},${one.model}`))),
   };
