@@ -78,7 +78,11 @@ export const admission = ({ guard, proxies, nowMs = Date.now, ...keys }: Admissi
     if (refused) return { fault: refused };
     if (access?.open) return admitted;
     const owner = keyOwner(headers);
-    if (!owner) return { fault: wrongKey, keyRefusal: carriesKey(headers) ? 'wrong_key' : 'missing_key' };
+    if (!owner) {
+      if (carriesKey(headers)) return { fault: wrongKey, keyRefusal: 'wrong_key' };
+      // The web interface asks without a key first, to learn that it needs one: no tool was refused.
+      return { fault: wrongKey, ...(access?.forClients && { keyRefusal: 'missing_key' }) };
+    }
     switch (owner.type) {
       case 'administrator':
         return admitted;

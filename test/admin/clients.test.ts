@@ -100,7 +100,8 @@ test('POST adds a client, whose key works at once; DELETE revokes it', async (t)
 });
 
 test('without CLIENTS the list is empty', async (t) => {
-  const { admin } = await clientRig(t, [], { more: { CLIENTS: undefined } });
+  const { admin, gateway } = await clientRig(t, [], { more: { CLIENTS: undefined } });
+  t.is((await fetch(`${gateway.baseUrl}/api/service`)).status, 401, 'the web interface learns so that it needs a key');
   t.deepEqual(await (await admin('/api/clients')).json(), { clients: [], isKeyNeeded: true, keyRefusals: 0 });
 });
 

@@ -150,6 +150,9 @@ test('a configuration is replaced whole, unknown fields and all', async (t) => {
     body: { success: true, message: `${saved} Warning: mine is unknown and has no effect.` },
   });
   t.deepEqual(await (await ask('/api/config')).json(), next);
+  const again = await post('/api/config', { ...next, LOG: false });
+  t.is(again.body.message, saved, 'a warning that the change did not bring is not repeated');
+  await post('/api/config', next);
   t.deepEqual(JSON.parse(readFileSync(join(home, 'config.json'), 'utf8')), next);
 });
 

@@ -28,6 +28,7 @@ export type Change = Applied | Refused;
 /** The change is active. */
 export interface Applied {
   readonly type: 'applied';
+  /** Those that the configuration before it didn't have. */
   readonly warnings: readonly Finding[];
   /** Changed fields that take effect only after a restart. */
   readonly restart: readonly string[];

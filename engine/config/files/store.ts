@@ -241,11 +241,12 @@ export class ConfigStore {
   async #install(source: JsonObject, textFor: (old: string | undefined) => string): Promise<Change> {
     const ready = await this.#check(source);
     if ('type' in ready) return ready;
+    const standing = new Set((await this.#check(this.source)).warnings.map(formatFinding));
     this.#text = this.#seen = await this.#file.write(textFor);
     this.#follows = this.#hadFile = true;
     const applied = this.#use(ready, 'configuration replaced');
     await this.#keepSchema();
-    return applied;
+    return { ...applied, warnings: applied.warnings.filter((one) => !standing.has(formatFinding(one))) };
   }
 
   /** Returns whether the file's content is in use. */

@@ -761,6 +761,21 @@ browserTest('a blank field has a problem once it was left or saving was tried, a
   t.deepEqual(await onDisk(), before);
 });
 
+browserTest('a stage that is added is no problem before its options were left', async (t) => {
+  await on(t, '/routing?at=stages', async (page) => {
+    await page.getByLabel('Add a transformer').selectOption('stage maxtoken');
+    const option = page.getByLabel('max_tokens').last();
+    await option.waitFor();
+    await page.getByText('Unsaved changes', { exact: true }).waitFor();
+    t.is(await page.getByText(/\d problem/).count(), 0);
+    await option.focus();
+    await page.getByLabel('Add a transformer').focus();
+    await page.getByRole('region', { name: 'Unsaved changes' }).getByText('1 problem').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+  });
+});
+
 browserTest('a transformer of an unknown name is one problem', async (t) => {
   await on(t, '/settings?tab=file', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });

@@ -206,7 +206,7 @@ browserTest('the list and what is open look right in both themes at all widths',
   for (const [hash, text] of [
     ['#/requests', 'Duration'],
     ['#/requests/req_looked_at', 'Open in playground'],
-    ['#/requests/req_looked_at?tab=path', 'Gateway overhead'],
+    ['#/requests/req_looked_at?tab=path', 'Attempt 4'],
     ['#/requests?group=session', 'Last used'],
     ['#/styles', 'Every part in every state'],
   ] as const) {

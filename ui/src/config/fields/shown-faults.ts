@@ -77,6 +77,8 @@ const memberAt = (config: ConfigFile, path: string): { readonly value: Json | un
   const names = path.split(/[.[\]]+/).filter((name) => name !== '');
   for (const [at, name] of names.entries()) {
     if (Array.isArray(around) && Number(name) >= around.length) return undefined;
+    // A stage that is a name alone: all but that is blank.
+    if (typeof around === 'string') return { value: name === 'name' ? around : undefined };
     if (!Array.isArray(around) && !isJsonObject(around)) return undefined;
     const value: Json | undefined = Array.isArray(around) ? around[Number(name)] : around[name];
     if (at === names.length - 1) return { value };

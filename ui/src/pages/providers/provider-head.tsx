@@ -47,7 +47,8 @@ export const ProviderHead = ({
 };
 
 const State = ({ upstream: { models, keys } }: { readonly upstream: Upstream }) => {
-  const open = models.filter(({ breaker }) => breaker !== 'closed').length;
+  // One whose time is over lets the next request through.
+  const open = models.filter(({ breaker, waitMs }) => breaker !== 'closed' && waitMs > 0).length;
   const resting = keys.filter(({ rest }) => rest !== null).length;
   if (open > 0) return <Badge tone="bad">{counted(open, 'breaker')} open</Badge>;
   if (resting > 0) return <Badge tone="warn">{counted(resting, 'key')} cooling down</Badge>;

@@ -25,7 +25,15 @@ export const UpstreamState = ({
   return (
     <section className="upstream" aria-label="State">
       <p className="small">
-        <Lamp tone={troubled.some(({ breaker }) => breaker === 'open') ? 'bad' : resting.length > 0 ? 'warn' : 'ok'}>
+        <Lamp
+          tone={
+            troubled.some(({ breaker, waitMs }) => breaker === 'open' && waitMs > 0)
+              ? 'bad'
+              : resting.length > 0
+                ? 'warn'
+                : 'ok'
+          }
+        >
           {counted(live, 'request')} in flight, {counted(connections.inUse, 'connection')} in use
           {queue.length > 0 && `, ${queue.length} waiting for a connection`}
         </Lamp>

@@ -19,11 +19,30 @@ interface StepRow {
   readonly after: Json;
   /** Both sides have the same format, so that they can be compared. */
   readonly comparable: boolean;
+  readonly kind: Capture['steps'][number]['kind'];
 }
 
-/** Shows the request before and after each step, and what changed. */
+/** Shows the request before and after each step, and what changed; of a request that was tried again, an attempt's at a time. */
 export const StepsView = ({ capture }: { readonly capture: Capture }) => {
-  const rows = useMemo(() => rowsOf(capture), [capture]);
+  const attempts = useMemo(() => attemptsOf(rowsOf(capture)), [capture]);
+  const [attempt, setAttempt] = useState(String(attempts.length));
+  const rows = attempts[Number(attempt) - 1] ?? [];
+  return (
+    <>
+      {attempts.length > 1 && (
+        <Segmented
+          label="Attempt"
+          value={attempt}
+          onChange={setAttempt}
+          options={attempts.map((_, at) => ({ value: String(at + 1), label: `Attempt ${at + 1}` }))}
+        />
+      )}
+      <Steps key={attempt} rows={rows} />
+    </>
+  );
+};
+
+const Steps = ({ rows }: { readonly rows: readonly StepRow[] }) => {
   const [picked, setPicked] = useState(() => firstChange(rows));
   const row = rows[picked] ?? rows[0];
   if (!row) return <Notice>The request could not be decoded, so no step ran.</Notice>;
@@ -111,12 +130,29 @@ const abouts = {
   encode: 'encodes the provider’s body',
 } as const;
 
-const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
-  steps.map(({ name, kind, ms, losses, request }, index) => {
-    const before = index === 0 ? (parseJson(client.body) ?? client.body) : (steps[index - 1]?.request ?? null);
+/** The steps of each attempt, which begins with the choice of a destination; what came before the first belongs to all. */
+const attemptsOf = (rows: readonly StepRow[]): readonly (readonly StepRow[])[] => {
+  const starts = rows.flatMap(({ kind }, at) => (kind === 'route' ? [at] : []));
+  if (starts.length < 2) return [rows];
+  const before = rows.slice(0, starts[0]);
+  return starts.map((start, at) => {
+    const [route, ...others] = rows.slice(start, starts[at + 1]);
+    const again =
+      at > 0 && route ? { ...route, about: 'waits after the attempt before, and picks the destination' } : route;
+    return [...before, ...(again ? [again] : []), ...others];
+  });
+};
+
+const rowsOf = ({ client, steps }: Capture): readonly StepRow[] => {
+  const first = steps.findIndex(({ kind }) => kind === 'route');
+  return steps.map(({ name, kind, ms, losses, request }, index) => {
+    // Each attempt begins with the request as it was decoded.
+    const at = kind === 'route' ? first : index;
+    const before = at === 0 ? (parseJson(client.body) ?? client.body) : (steps[at - 1]?.request ?? null);
     return {
       title: kind === 'encode' ? `encode (${name})` : name,
       about: abouts[kind],
+      kind,
       ms,
       losses,
       before,
@@ -124,3 +160,4 @@ const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
       comparable: kind !== 'decode' && kind !== 'encode' && isJsonObject(before) && isJsonObject(request),
     };
   });
+};

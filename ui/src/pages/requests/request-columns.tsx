@@ -8,6 +8,7 @@ import { usd } from '../../format/usd.ts';
 import type { Column } from '../../parts/table/data-table.tsx';
 import { Dot, type Tone } from '../../parts/text/badge.tsx';
 import { toneOfStatus } from '../../parts/text/status-badge.tsx';
+import { endOf } from './request-filter.ts';
 import type { ListedRequest } from './use-requests.ts';
 
 /** A row of the list: a request that has ended, or one that runs. */
@@ -63,7 +64,13 @@ const ModelNames = ({ asked, provider, model }: Pick<RequestSummary, 'asked' | '
 
 /** The columns of the list. */
 export const requestColumns: readonly Column<RequestRow>[] = [
-  { name: 'time', title: 'Time', width: '5.5rem', cell: ({ request }) => listTime(request.startedAt) },
+  {
+    name: 'time',
+    title: 'Time',
+    about: 'When it ended; of those in flight, when it began',
+    width: '5.5rem',
+    cell: (row) => listTime(row.type === 'ended' ? endOf(row.request) : row.request.startedAt),
+  },
   {
     name: 'state',
     title: '',
