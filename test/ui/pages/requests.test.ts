@@ -206,7 +206,7 @@ browserTest('the list and what is open look right in both themes at all widths',
   for (const [hash, text] of [
     ['#/requests', 'Duration'],
     ['#/requests/req_looked_at', 'Open in playground'],
-    ['#/requests/req_looked_at?tab=path', 'Attempt 4'],
+    ['#/requests/req_looked_at?tab=path', 'Gateway overhead'],
     ['#/requests?group=session', 'Last used'],
     ['#/styles', 'Every part in every state'],
   ] as const) {
@@ -374,6 +374,81 @@ const keptFile = (count: number, lastMs: number): Readonly<Record<string, string
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   return { [`history/${lines[0]?.endedAt}.1-${lastMs - 3_600_000}.jsonl`]: text };
 };
+
+browserTest('the list answers what was slow, what failed alike and when, and counts follow the filter', async (t) => {
+  const now = Date.now();
+  const lines = Array.from({ length: 90 }, (_, n) => {
+    const startedAt = now - (90 - n) * 60_000;
+    const [provider, failed] = n % 3 === 0 ? ['deep', n % 2 === 0] : ['fast', false];
+    const durationMs = n === 40 ? 64_000 : 500 + n;
+    return {
+      ...{ n: n + 1, id: `kept-${n}`, startedAt, endedAt: startedAt + durationMs, durationMs, firstByteMs: 100 },
+      ...{ path: '/v1/messages', protocol: 'messages', asked: 'any', stream: true, provider, model: 'small' },
+      ...{
+        status: failed ? 502 : 200,
+        title: `<b>Task</b> \u202e${n}`,
+        cost: (n + 1) * 1_000_000,
+        losses: [],
+        captured: false,
+      },
+      ...(failed && {
+        fault: { kind: 'upstream', message: n % 4 === 0 ? 'deep closed the connection' : '<i>no</i> answer' },
+      }),
+      relayed: { request: true, reply: true },
+    };
+  });
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const files = { [`history/${lines[0]?.endedAt}.1-${lines.at(-1)?.endedAt}.jsonl`]: text };
+  const own = await startGateway(configOf(upstream.url), {}, { files });
+  t.teardown(own.stop);
+  const { page, complaints } = await browser.open(`${own.baseUrl}/ui`);
+  const list = listOf(page);
+  const hash = (): Promise<string> => page.evaluate<string>('decodeURIComponent(window.location.hash)');
+  const first = (): Promise<string | null> => list.getByRole('row').nth(1).textContent();
+  // Counts follow the filter.
+  await chip(page, /^Failed 15$/).waitFor();
+  await page.getByLabel('Provider').selectOption({ label: 'fast (60)' });
+  await chip(page, /^Failed 0$/).waitFor();
+  await page.getByLabel('Provider').selectOption({ label: 'deep (30)' });
+  await chip(page, /^Failed 15$/).click();
+  // Failures of one message are one row, which leads to them; the cause and the title stand in each.
+  const groups = page.getByRole('list', { name: 'Failures by message' });
+  await groups.getByRole('listitem').nth(1).waitFor();
+  t.regex(
+    (await groups.innerText()).replaceAll(/\s+/g, ' '),
+    /×8 upstream: deep closed the connection .*×7 upstream: <i>no/,
+  );
+  await list.getByText('<b>Task</b>').first().waitFor();
+  t.deepEqual(await violations(page), []);
+  await groups.getByRole('button', { name: /deep closed/ }).click();
+  await until(async () => (await list.getByRole('row').count()) === 9);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  t.is(await hash(), '#/requests');
+  // What was slow: by the heading, by the facet, and by a drag over the time.
+  await list.getByRole('button', { name: 'Duration' }).click();
+  await until(async () => ((await first()) ?? '').includes('1 min 04 s'));
+  t.is(await hash(), '#/requests?sort=duration');
+  await list.getByRole('button', { name: 'Duration' }).click();
+  await until(async () => ((await first()) ?? '').includes('\u202e89'));
+  await page.getByLabel('Duration', { exact: true }).selectOption({ label: '≥ 1 min 00 s (1)' });
+  await until(async () => (await list.getByRole('row').count()) === 2);
+  await page.getByLabel('Duration', { exact: true }).selectOption('');
+  const chart = page.getByRole('img', { name: /^90 requests over time, 15 failed/ });
+  await chart.waitFor();
+  const { x = 0, y = 0, width = 0 } = (await chart.boundingBox()) ?? {};
+  await page.mouse.move(x + width * 0.25, y + 10);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.5, y + 10, { steps: 3 });
+  await page.mouse.up();
+  await page.getByRole('img', { name: /^2\d requests over time/ }).waitFor();
+  t.regex(await hash(), /from=.*Z&to=.*Z$/);
+  await page.mouse.move(0, 0);
+  // A filter that finds nothing says so, and leads on.
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('no such text');
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await chart.waitFor();
+  t.deepEqual(complaints, []);
+});
 
 browserTest('sessions group the list: the conversation is shown once, with model and cost of each turn', async (t) => {
   const own = await startGateway(configOf(upstream.url));

@@ -1,12 +1,14 @@
 import type {
-  HistoryCounts,
   HistoryExtent,
+  HistoryFacets,
+  HistoryFailures,
+  HistoryHistogram,
   HistoryPage,
   KeptRequest,
 } from '../../../../engine/features/record/schema.ts';
 import { call, failure, send } from '../call.ts';
 
-export type { HistoryCounts, HistoryExtent, KeptRequest };
+export type { HistoryExtent, HistoryFacets, HistoryHistogram, KeptRequest };
 
 /** How many requests one page shows. */
 const pageRequests = 100;
@@ -34,12 +36,17 @@ export const searchHistory = async (
   }
 };
 
-/** How many requests there are of each kind; an empty member doesn't restrict. */
-export const readHistoryCounts = (query: HistoryQuery, signal?: AbortSignal): Promise<HistoryCounts> =>
-  call('/api/history/counts', {
-    query: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
-    signal,
-  });
+/** How many requests of a search there are of each value: each facet counts what passes the other filters. */
+export const readFacets = (query: HistoryQuery, signal?: AbortSignal): Promise<HistoryFacets> =>
+  call('/api/history/facets', { query, signal });
+
+/** The requests of a search over time. */
+export const readHistogram = (query: HistoryQuery, bars: number, signal?: AbortSignal): Promise<HistoryHistogram> =>
+  call('/api/history/histogram', { query: { ...query, bars }, signal });
+
+/** The failed requests of a search by their messages, the most frequent first. */
+export const readFailures = (query: HistoryQuery, limit: number, signal?: AbortSignal): Promise<HistoryFailures> =>
+  call('/api/history/failures', { query: { ...query, limit }, signal });
 
 /** How much is kept on disk. */
 export const readHistoryExtent = (signal?: AbortSignal): Promise<HistoryExtent> =>

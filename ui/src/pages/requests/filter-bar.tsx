@@ -1,15 +1,17 @@
 import { type ReactNode, useRef } from 'react';
-import type { HistoryCounts } from '../../api/requests/history.ts';
+import type { HistoryFacets } from '../../api/requests/history.ts';
+import { count, counted } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { usd } from '../../format/usd.ts';
+import { classNames } from '../../parts/class-names.ts';
+import { Button } from '../../parts/controls/button.tsx';
 import { SelectField, TextField } from '../../parts/controls/field.tsx';
 import { FilterChips } from '../../parts/table/filter-chips.tsx';
 import type { Tone } from '../../parts/text/badge.tsx';
 import { changeQuery } from '../../router/route.ts';
 import { useShortcut } from '../../state/shortcuts.ts';
-import type { RequestFilter } from './request-filter.ts';
+import { filterNames, givenIn, type RequestFilter } from './request-filter.ts';
 import { spans } from './spans.ts';
-
-/** How many names of a kind have a chip. */
-const mostNames = 3;
 
 interface Chip {
   readonly name: keyof RequestFilter;
@@ -59,65 +61,100 @@ export const FilterBar = ({
   );
 };
 
-/** The chips of requests, with how many each leaves. */
-export const RequestChips = ({
+/** The facets of requests, with how many each value leaves beside the other filters, and chips of what else is filtered by. */
+export const RequestFacets = ({
   filter,
-  counts,
+  facets,
 }: {
   readonly filter: RequestFilter;
-  readonly counts: HistoryCounts | undefined;
+  readonly facets: HistoryFacets | undefined;
 }) => {
-  const chips = chipsOf(filter, counts);
+  const chips = chipsOf(filter, facets);
   return (
-    <FilterChips
-      label="Filters"
-      chips={chips.map(({ name, value, label, count, tone }) => ({
-        key: `${name} ${value}`,
-        label,
-        count,
-        ...(tone && { tone }),
-        on: filter[name] === value,
-      }))}
-      onToggle={(key, on) => {
-        const chip = chips.find(({ name, value }) => `${name} ${value}` === key);
-        if (chip) changeQuery({ [chip.name]: on ? chip.value : '' });
-      }}
-    />
+    <>
+      <FilterChips
+        label="Filters"
+        chips={chips.map(({ name, value, label, count: of, tone }) => ({
+          key: `${name} ${value}`,
+          label,
+          count: of,
+          ...(tone && { tone }),
+          on: filter[name] === value,
+        }))}
+        onToggle={(key, on) => {
+          const chip = chips.find(({ name, value }) => `${name} ${value}` === key);
+          if (chip) changeQuery({ [chip.name]: on ? chip.value : '' });
+        }}
+      />
+      {selects.map(({ name, title, optionsOf }) => {
+        const options = optionsOf(facets?.facets[name] ?? none);
+        const own = filter[name];
+        const isListed = own === '' || own === 'failed' || options.some(({ value }) => value === own);
+        const all = [{ value: '', label: title }, ...(isListed ? [] : [{ value: own, label: own }]), ...options];
+        return all.length < 3 && own === '' ? null : (
+          <SelectField
+            key={name}
+            label={title}
+            unlabelled
+            className={classNames('request-facet', own !== '' && own !== 'failed' && 'request-facet-on')}
+            value={own === 'failed' ? '' : own}
+            options={all}
+            onChange={(value) => changeQuery({ [name]: value })}
+          />
+        );
+      })}
+      {Object.keys(givenIn(filter)).length > 1 && (
+        <Button look="quiet" onClick={() => changeQuery(noQuery)}>
+          Clear filters
+        </Button>
+      )}
+    </>
   );
 };
+
+/** The query of a list without filters. */
+export const noQuery = Object.fromEntries(filterNames.map((name) => [name, '']));
+
+type Facet = HistoryFacets['facets']['model'];
+
+const none: Facet = [];
+
+/** The most frequent values first. */
+const byValue = (list: Facet) => list.map(({ value, requests }) => ({ value, label: `${value} (${count(requests)})` }));
+
+/** Least values, with how many requests reach each. */
+const byLeast = (format: (value: number) => string) => (list: Facet) =>
+  list.flatMap(({ value }, at) => {
+    const reach = list.slice(at).reduce((sum, { requests }) => sum + requests, 0);
+    return Number(value) > 0 ? [{ value: `${value}-`, label: `≥ ${format(Number(value))} (${count(reach)})` }] : [];
+  });
+
+const selects = [
+  { name: 'model', title: 'Model', optionsOf: byValue },
+  { name: 'provider', title: 'Provider', optionsOf: byValue },
+  { name: 'client', title: 'Client', optionsOf: byValue },
+  { name: 'status', title: 'Status', optionsOf: byValue },
+  { name: 'duration', title: 'Duration', optionsOf: byLeast(duration) },
+  { name: 'firstByte', title: 'First byte', optionsOf: byLeast(duration) },
+  { name: 'cost', title: 'Cost', optionsOf: byLeast(usd) },
+  { name: 'tools', title: 'Tools', optionsOf: byLeast((value) => counted(value, 'tool')) },
+] as const;
 
 const spanText = ({ from, to }: RequestFilter): string =>
   [from !== '' && `from ${from}`, to !== '' && `to ${to}`].filter(Boolean).join(' ').slice(0, 60);
 
-const chipsOf = (filter: RequestFilter, counts: HistoryCounts | undefined): readonly Chip[] => {
-  const chips: Chip[] = [{ name: 'status', value: 'failed', label: 'Failed', count: counts?.failed, tone: 'bad' }];
-  for (const [value, count] of mostOf(counts?.statuses)) chips.push({ name: 'status', value, label: value, count });
-  if (counts?.lossy || filter.lossy !== '')
-    chips.push({ name: 'lossy', value: 'true', label: 'Lossy', count: counts?.lossy });
-  for (const [value, count] of mostOf(counts?.clients)) chips.push({ name: 'client', value, label: value, count });
-  const providers = Object.keys(counts?.providers ?? {});
-  if (providers.length > 1)
-    for (const [value, count] of mostOf(counts?.providers))
-      chips.push({ name: 'provider', value, label: value, count });
-  // What the address filters by can be taken away, whether it is one of the most frequent or not.
-  for (const name of ['status', 'client', 'provider', 'model', 'scenario', 'session'] as const) {
+const chipsOf = (filter: RequestFilter, facets: HistoryFacets | undefined): readonly Chip[] => {
+  const chips: Chip[] = [{ name: 'status', value: 'failed', label: 'Failed', count: facets?.failed, tone: 'bad' }];
+  if (facets?.lossy || filter.lossy !== '')
+    chips.push({ name: 'lossy', value: 'true', label: 'Lossy', count: facets?.lossy });
+  // What the address filters by, and nothing else shows, can be taken away.
+  for (const [name, title] of [
+    ['scenario', 'rule'],
+    ['preset', 'preset'],
+    ['session', 'session'],
+  ] as const) {
     const value = filter[name];
-    const isThere = chips.some((one) => one.name === name && one.value === value);
-    if (value !== '' && !isThere) chips.push({ name, value, label: `${titles[name]} ${value}` });
+    if (value !== '') chips.push({ name, value, label: `${title} ${value}` });
   }
   return chips;
 };
-
-const titles = {
-  status: 'status',
-  client: 'client',
-  provider: 'provider',
-  model: 'model',
-  scenario: 'rule',
-  session: 'session',
-} as const;
-
-const mostOf = (counts: Readonly<Record<string, number>> = {}): readonly (readonly [string, number])[] =>
-  Object.entries(counts)
-    .toSorted(([, one], [, other]) => other - one)
-    .slice(0, mostNames);

@@ -42,7 +42,20 @@ const clientOf = ({ client, protocol }: Pick<RequestSummary, 'client' | 'protoco
 /** What tells a request from others: why it failed, the words of its last turn, the tools whose results it brings, or who sent it. */
 export const Title = ({ request }: { readonly request: RequestSummary }) => {
   const { fault, title, tools, turns } = request;
-  if (hasFailed(request)) return <span className="request-failed">{fault?.message ?? `Status ${request.status}`}</span>;
+  if (hasFailed(request)) {
+    return (
+      <span className="request-title">
+        <span className="request-failed cut" title={fault?.message}>
+          <bdi>{fault?.message ?? `Status ${request.status}`}</bdi>
+        </span>
+        {title !== undefined && (
+          <span className="soft cut">
+            <bdi>{title}</bdi>
+          </span>
+        )}
+      </span>
+    );
+  }
   // What turns the direction of text in a title ends with it.
   if (title !== undefined) return <bdi>{title}</bdi>;
   const words = tools?.length ? `tool result: ${tools.join(', ')}` : turns !== undefined && `turn ${turns}`;
@@ -97,6 +110,7 @@ export const requestColumns: readonly Column<RequestRow>[] = [
   {
     name: 'tokens',
     title: 'Tokens',
+    sorts: true,
     about: 'Input (of which cached) → output',
     width: '7.5rem',
     numeric: true,
@@ -106,6 +120,7 @@ export const requestColumns: readonly Column<RequestRow>[] = [
   {
     name: 'cost',
     title: 'Cost',
+    sorts: true,
     about: 'At the prices that are known; –: unknown',
     width: '5.5rem',
     numeric: true,
@@ -115,6 +130,7 @@ export const requestColumns: readonly Column<RequestRow>[] = [
   {
     name: 'duration',
     title: 'Duration',
+    sorts: true,
     width: '5rem',
     numeric: true,
     cell: (row) => (row.type === 'ended' ? duration(row.request.durationMs) : '…'),

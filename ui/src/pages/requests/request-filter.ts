@@ -11,7 +11,12 @@ export const filterNames = [
   'provider',
   'model',
   'scenario',
+  'preset',
   'session',
+  'duration',
+  'firstByte',
+  'cost',
+  'tools',
   'text',
 ] as const;
 
@@ -30,7 +35,12 @@ export const filterIn = (query: URLSearchParams): RequestFilter => {
     provider: at('provider'),
     model: at('model'),
     scenario: at('scenario'),
+    preset: at('preset'),
     session: at('session'),
+    duration: at('duration'),
+    firstByte: at('firstByte'),
+    cost: at('cost'),
+    tools: at('tools'),
     text: at('text'),
   };
 };
@@ -38,6 +48,23 @@ export const filterIn = (query: URLSearchParams): RequestFilter => {
 /** The members that restrict. */
 export const givenIn = (filter: RequestFilter): HistoryQuery =>
   Object.fromEntries(filterNames.flatMap((name) => (filter[name] === '' ? [] : [[name, filter[name]]])));
+
+/** What the list can be sorted by besides the time, the highest first: the names of columns. */
+export const sorts = ['duration', 'cost', 'tokens'] as const;
+
+/** Figures that are filtered by a least value: `1000-`. */
+const figureOf = {
+  duration: ({ durationMs }: RequestSummary) => durationMs,
+  firstByte: ({ firstByteMs }: RequestSummary) => firstByteMs,
+  cost: ({ cost }: RequestSummary) => cost,
+  tools: ({ tools = [] }: RequestSummary) => tools.length,
+} as const;
+
+/** Names of such figures. */
+const figures = ['duration', 'firstByte', 'cost', 'tools'] as const satisfies readonly (keyof typeof figureOf)[];
+
+const isAtLeast = (value: number | undefined, text: string): boolean =>
+  text === '' || (value !== undefined && value >= Number.parseFloat(text));
 
 const agoUnits: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -55,7 +82,7 @@ export const endOf = ({ startedAt, durationMs }: Pick<RequestSummary, 'startedAt
 
 /** Whether a request of the list in memory passes; the history on disk answers the same. */
 export const passes = (request: RequestSummary, filter: RequestFilter, nowMs: number): boolean => {
-  const { from, to, status, lossy, client, provider, model, scenario, session, text } = filter;
+  const { from, to, status, lossy, client, provider, model, scenario, preset, session, text } = filter;
   const ended = endOf(request);
   return (
     (from === '' || ended >= (timeIn(from, nowMs) ?? 0)) &&
@@ -66,7 +93,9 @@ export const passes = (request: RequestSummary, filter: RequestFilter, nowMs: nu
     (provider === '' || request.provider === provider) &&
     (model === '' || [request.model, request.asked, `${request.provider},${request.model}`].includes(model)) &&
     (scenario === '' || request.scenario === scenario) &&
+    (preset === '' || request.preset === preset) &&
     (session === '' || request.session === session) &&
+    figures.every((name) => isAtLeast(figureOf[name](request), filter[name])) &&
     (text === '' || haystack(request).includes(text.toLowerCase()))
   );
 };

@@ -19,13 +19,15 @@ import { RequestPane } from '../request/request-pane.tsx';
 import { SessionPane } from '../request/session-pane.tsx';
 import { CaptureSwitch } from './capture-switch.tsx';
 import { ExportButton } from './export-button.tsx';
-import { FilterBar, RequestChips } from './filter-bar.tsx';
+import { FailureGroups } from './failure-groups.tsx';
+import { FilterBar, noQuery, RequestFacets } from './filter-bar.tsx';
+import { Histogram } from './histogram.tsx';
 import { listAddress, requestAddress } from './request-address.ts';
 import { type RequestRow, requestColumns } from './request-columns.tsx';
-import { filterIn, givenIn, type RequestFilter } from './request-filter.ts';
+import { filterIn, givenIn, type RequestFilter, sorts } from './request-filter.ts';
 import './requests.css';
 import { SessionList } from './session-list.tsx';
-import { type Requests as Listed, type ListedRequest, useCounts, useRequests } from './use-requests.ts';
+import { type Requests as Listed, type ListedRequest, useFacets, useRequests } from './use-requests.ts';
 
 /** The home page: live and past requests in one list, and the open one beside it. */
 export const Requests = ({ rest: [id], query }: PageProps) => {
@@ -34,8 +36,9 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
   const asked = useMemo(() => filterIn(new URLSearchParams(queryText)), [queryText]);
   // A session that is open is no filter of the list of sessions.
   const filter = useMemo(() => (isGrouped ? { ...asked, session: '' } : asked), [asked, isGrouped]);
-  const listed = useRequests(filter);
-  const counts = useCounts(filter);
+  const sort = sorts.find((name) => name === query.get('sort')) ?? '';
+  const listed = useRequests(filter, sort);
+  const facets = useFacets(filter);
   const session = isGrouped && asked.session !== '' ? asked.session : undefined;
   const isOpen = id !== undefined || session !== undefined;
   const close = (): void => navigate(session === undefined ? listAddress() : listAddress({ session: '' }));
@@ -82,9 +85,13 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
         }
       >
         {!isGrouped && (
-          <FilterBar filter={filter} noSpan="">
-            <RequestChips filter={filter} counts={counts} />
-          </FilterBar>
+          <>
+            <FilterBar filter={filter} noSpan="">
+              <RequestFacets filter={filter} facets={facets} />
+            </FilterBar>
+            {facets !== undefined && facets.requests > 0 && <Histogram filter={filter} />}
+            {filter.status === 'failed' && <FailureGroups filter={filter} />}
+          </>
         )}
         <div className="request-notices">
           {!isGrouped && listed.error && (
@@ -96,7 +103,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
         {isGrouped ? (
           <SessionList filter={asked} requests={list?.requests ?? none} withSingle={query.has('single')} />
         ) : (
-          <List listed={listed} id={id} filter={filter} />
+          <List listed={listed} id={id} filter={filter} sort={sort} />
         )}
       </Split>
     </>
@@ -130,8 +137,10 @@ const List = ({
   listed: { live, older, activity, hasMore, readMore, isReading, olderError, error },
   id,
   filter,
+  sort,
 }: {
   readonly listed: Listed;
+  readonly sort: string;
   readonly id: string | undefined;
   readonly filter: RequestFilter;
 }) => {
@@ -141,10 +150,10 @@ const List = ({
   const [still, setStill] = useState<Still>();
   const inFlight = activity?.inFlight ?? none;
   // Another filter is another list.
-  const held = reading && still?.filter === filter ? still : undefined;
-  const running = isFiltered ? none : (held?.running ?? inFlight.slice(0, mostRunning));
+  const held = reading && still?.filter === filter && still.sort === sort ? still : undefined;
+  const running = isFiltered || sort !== '' ? none : (held?.running ?? inFlight.slice(0, mostRunning));
   const ended = held?.live ?? live;
-  if (reading && live && !held) setStill({ filter, live, running });
+  if (reading && live && !held) setStill({ filter, sort, live, running });
   if (!reading && still) setStill(undefined);
   const rows = useMemo(
     (): readonly RequestRow[] => [
@@ -164,7 +173,7 @@ const List = ({
         <p className="request-fresh">
           <Button
             onClick={(event) => {
-              setStill({ filter, live: live ?? none, running: inFlight.slice(0, mostRunning) });
+              setStill({ filter, sort, live: live ?? none, running: inFlight.slice(0, mostRunning) });
               window.scrollTo(0, 0);
               // By a key: the focus, which the button takes with it, stays in the list.
               if (event.detail === 0) region.current?.querySelector('section')?.focus();
@@ -182,6 +191,8 @@ const List = ({
         rowKey={({ request }) => request.id}
         open={(row) => (row.type === 'ended' ? requestAddress(row.request) : undefined)}
         current={({ request }) => request.id === id}
+        sort={sort}
+        onSort={(name) => changeQuery({ sort: name })}
         empty={live && !isReading && !hasMore && <Nothing isFiltered={isFiltered} />}
       />
       <More hasMore={hasMore} isReading={isReading} error={olderError} onMore={readMore} />
@@ -192,6 +203,7 @@ const List = ({
 /** The rows as they were when reading began. */
 interface Still {
   readonly filter: RequestFilter;
+  readonly sort: string;
   readonly live: readonly ListedRequest[];
   readonly running: NonNullable<Listed['activity']>['inFlight'];
 }
@@ -253,5 +265,3 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
       Requests appear here while they run. <a href={href('/clients')}>Clients</a> says how to set up a tool.
     </Empty>
   );
-
-const noQuery = Object.fromEntries(Object.keys(filterIn(new URLSearchParams())).map((name) => [name, '']));

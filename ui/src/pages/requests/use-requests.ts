@@ -2,7 +2,14 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type Activity, readActivity } from '../../api/requests/activity.ts';
 import type { FeedEvent } from '../../api/requests/feed.ts';
-import { type HistoryCounts, readHistoryCounts, searchHistory } from '../../api/requests/history.ts';
+import {
+  type HistoryFacets,
+  type HistoryHistogram,
+  readFacets,
+  readFailures,
+  readHistogram,
+  searchHistory,
+} from '../../api/requests/history.ts';
 import type { RequestList, RequestSummary } from '../../api/requests/requests.ts';
 import { useFeed } from '../../api/requests/use-feed.ts';
 import { takeRequests, useRecentRequests } from '../../api/requests/use-recent-requests.ts';
@@ -42,8 +49,8 @@ export interface Requests {
   readonly reload: () => void;
 }
 
-/** Live requests on top of those that are kept on disk, as one list. */
-export const useRequests = (filter: RequestFilter): Requests => {
+/** Live requests on top of those that are kept on disk, as one list; sorted by a figure, those on disk alone. */
+export const useRequests = (filter: RequestFilter, sort: string): Requests => {
   const [fed, setFed] = useState<Activity>();
   const feed = useFeed({ topics: 'requests,activity' }, (event: FeedEvent) => {
     if (event.type === 'requests') takeRequests(event.data);
@@ -56,12 +63,12 @@ export const useRequests = (filter: RequestFilter): Requests => {
   // The filter's times are relative to when the list changes.
   const isWhole = Object.keys(givenIn(filter)).length === 0;
   const live = useMemo(
-    () => (isWhole ? all : all?.filter((request) => passes(request, filter, Date.now()))),
-    [all, filter, isWhole],
+    () => (sort !== '' ? all && none : isWhole ? all : all?.filter((request) => passes(request, filter, Date.now()))),
+    [all, filter, isWhole, sort],
   );
   const oldest = all?.at(-1);
-  const older = useOlder(filter, oldest && endOf(oldest), all !== undefined);
-  const seen = useMemo(() => new Set(all?.map(({ id }) => id)), [all]);
+  const older = useOlder(filter, sort, sort === '' && oldest ? endOf(oldest) : undefined, all !== undefined);
+  const seen = useMemo(() => new Set(live?.map(({ id }) => id)), [live]);
   const before = useMemo(() => older.requests.filter(({ id }) => !seen.has(id)), [older.requests, seen]);
   return {
     ...older,
@@ -84,6 +91,7 @@ const none: readonly never[] = [];
 /** Reads what is kept on disk from before the list in memory, page by page. */
 const useOlder = (
   filter: RequestFilter,
+  sort: string,
   oldestMs: number | undefined,
   isReady: boolean,
 ): Pick<Requests, 'hasMore' | 'readMore' | 'isReading' | 'olderError'> & {
@@ -93,7 +101,7 @@ const useOlder = (
   const [error, setError] = useState<string>();
   const reading = useRef<AbortController>(undefined);
   const [isReading, setReading] = useState(false);
-  const query = givenIn(filter);
+  const query = { ...givenIn(filter), ...(sort !== '' && { sort }) };
   const key = JSON.stringify(query);
   // The list in memory has dropped some since: there would be a gap.
   const isWhole =
@@ -143,12 +151,29 @@ const useOlder = (
 /** Clocks of the list and of the files differ by less, in milliseconds. */
 const slackMs = 2_000;
 
-/** How often the counts are read, in milliseconds. */
-const countsEveryMs = 10_000;
+/** How often what is summed up is read, in milliseconds. */
+const sumsEveryMs = 10_000;
 
-/** How many requests there are of each kind, in the filter's time and with its text. */
-export const useCounts = ({ from, to, text }: RequestFilter): HistoryCounts | undefined =>
+/** How many requests there are of each kind, with the filter. */
+export const useFacets = (filter: RequestFilter): HistoryFacets | undefined =>
   useLoad(
-    useCallback((signal: AbortSignal) => readHistoryCounts({ from, to, text }, signal), [from, to, text]),
-    countsEveryMs,
+    useCallback((signal: AbortSignal) => readFacets(givenIn(filter), signal), [filter]),
+    sumsEveryMs,
   ).data;
+
+/** The requests over time, with the filter, in so many bars. */
+export const useHistogram = (filter: RequestFilter, bars: number): HistoryHistogram | undefined =>
+  useLoad(
+    useCallback((signal: AbortSignal) => readHistogram(givenIn(filter), bars, signal), [filter, bars]),
+    sumsEveryMs,
+  ).data;
+
+/** How many messages of failures are shown. */
+const mostFailures = 6;
+
+/** The failed requests by message, with the filter. */
+export const useFailures = (filter: RequestFilter) =>
+  useLoad(
+    useCallback((signal: AbortSignal) => readFailures(givenIn(filter), mostFailures, signal), [filter]),
+    sumsEveryMs,
+  ).data?.failures;

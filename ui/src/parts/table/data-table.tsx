@@ -20,6 +20,8 @@ export interface Column<Row> {
   readonly width?: string;
   /** Hidden on narrow pages. */
   readonly wideOnly?: boolean;
+  /** Its heading sorts by it. */
+  readonly sorts?: boolean;
 }
 
 /**
@@ -35,6 +37,8 @@ export const DataTable = <Row,>({
   current,
   empty,
   lines = false,
+  sort,
+  onSort,
 }: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -48,6 +52,10 @@ export const DataTable = <Row,>({
   readonly empty: ReactNode;
   /** One line of one height a row: what is longer is cut. */
   readonly lines?: boolean;
+  /** The column that is sorted by, the highest first. */
+  readonly sort?: string;
+  /** Sorts by a column; an empty text, as before. */
+  readonly onSort?: (name: string) => void;
 }) => {
   const body = useRef<HTMLTableSectionElement>(null);
   const linked = columns.find(({ isLink }) => isLink) ?? columns[0];
@@ -67,9 +75,23 @@ export const DataTable = <Row,>({
       <table className={classNames('data', lines && 'data-lines')}>
         <thead>
           <tr>
-            {columns.map(({ name, title, about, numeric, wideOnly, width }) => (
-              <th key={name} scope="col" title={about} className={cellClass(numeric, wideOnly)} style={{ width }}>
-                {title}
+            {columns.map(({ name, title, about, numeric, wideOnly, width, sorts }) => (
+              <th
+                key={name}
+                scope="col"
+                title={about}
+                className={cellClass(numeric, wideOnly)}
+                style={{ width }}
+                aria-sort={sort === name ? 'descending' : undefined}
+              >
+                {sorts && onSort ? (
+                  <button type="button" className="data-sort" onClick={() => onSort(sort === name ? '' : name)}>
+                    {title}
+                    {sort === name && ' ↓'}
+                  </button>
+                ) : (
+                  title
+                )}
               </th>
             ))}
           </tr>

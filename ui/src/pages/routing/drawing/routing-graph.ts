@@ -148,7 +148,10 @@ export const graphOf = (
   };
   const idOf = idFinder(config);
   /** What has a row of its own: a model that no pool has, or a pool with its members. */
-  const rowOf = (destination: string): string => idOf(destination).replace(/^member\/(\d+)\/\d+$/, 'pool/$1');
+  const rowOf = (destination: string): string => {
+    const id = idOf(destination);
+    return id.startsWith('member/') ? `pool/${id.split('/')[1]}` : id;
+  };
   // In the order of the rules, so that few ways cross; what only a fallback names comes after it.
   const order = new Set([
     ...ways.flatMap(({ to }) => to.slice(0, 1)).map(rowOf),
