@@ -1,6 +1,5 @@
 import { from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
-import type { FeedLog } from '../engine/features/record/schema.ts';
 import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -113,7 +112,7 @@ const readAfter = (after: string | null): number | undefined => {
 };
 
 /** The size of a log file in bytes, with all that is logged so far. Rejects with a `not-found` fault if there is none. */
-export const logSize = async (home: string, logs: Logs, params: URLSearchParams): Promise<FeedLog> => {
+export const logSize = async (home: string, logs: Logs, params: URLSearchParams) => {
   const log = await askedFile(home, params);
   await logs.flush();
   const file = await openLogFile(log, 'read');

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { listOf, orNull, Wire } from '../engine/features/record/schema.ts';
 import type { Json, JsonObject } from '../engine/model/json/json.ts';
+import { listOf, orNull, Wire } from '../engine/model/schema-parts.ts';
 import { clientWires } from '../engine/model/wire/client-wires.ts';
 
 // Schemas of what the service's own endpoints take and reply. Only typebox is behind them, so the web interface can import their types.

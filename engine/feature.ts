@@ -1,9 +1,20 @@
+import type { Config } from './config/config.ts';
+import type { Environment } from './config/env.ts';
+import type { ConfigStore } from './config/files/store.ts';
 import type { RequestAdmission } from './exchange.ts';
 import type { DocumentedRoute } from './http/documented-route.ts';
+import type { Fleet } from './hub/fleet.ts';
+import type { Hub } from './hub/hub.ts';
+import type { ClientProtocol } from './model/protocol.ts';
+import type { Reader } from './model/schema.ts';
+import type { Family } from './observe/families.ts';
+import type { Logs } from './observe/log/logs.ts';
+import type { HiddenText } from './observe/log/mask-text.ts';
 import type { Metric } from './observe/metric.ts';
-import type { TraceCarrier, Watcher } from './observe/observer.ts';
-import type { RequestFollower, RequestRecord } from './request-record.ts';
-import type { Gateway } from './routing/gateway.ts';
+import type { LossSeries, TraceCarrier, Watcher } from './observe/observer.ts';
+import type { RequestFollower, RequestRecord, RequestRecords } from './request-record.ts';
+import type { CurrentGateway, Gateway } from './routing/gateway.ts';
+import type { AskStore } from './store/questions.ts';
 
 /** Watches one request. Its `callHeaders`, if any, are added to the upstream calls. */
 export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
@@ -23,6 +34,60 @@ export interface AdmissionRequest {
   readonly use: 'answer' | 'count' | 'stage';
 }
 
+/** Answers what a feature asks itself in another process of the service, or on another machine. `undefined`: it isn't its question. */
+interface Question {
+  readonly own: (asked: unknown) => Promise<string | undefined> | undefined;
+  readonly forMachine: (asked: unknown) => Promise<readonly string[]> | undefined;
+}
+
+/** A feature's question: its shape and its answers, which are JSON texts. The one that asks puts them together. */
+interface QuestionForm<Asked, Read extends Asked> {
+  readonly shape: Pick<Reader<Asked>, 'matches'>;
+  /** This process's answer; `undefined`: it has nothing to say. */
+  readonly own: (asked: Asked) => Promise<string | undefined>;
+  /** What other machines may ask, which changes nothing; absent: nothing. */
+  readonly machine?: {
+    readonly shape: Pick<Reader<Read>, 'matches'>;
+    /** How the answers of this machine's processes add up. */
+    readonly answers: (asked: Read) => Promise<readonly string[]>;
+  };
+}
+
+export const questionOf = <Asked, Read extends Asked>({
+  shape,
+  own,
+  machine,
+}: QuestionForm<Asked, Read>): Question => ({
+  own: (asked) => (shape.matches(asked) ? own(asked) : undefined),
+  forMachine: (asked) => (machine?.shape.matches(asked) ? machine.answers(asked) : undefined),
+});
+
+/** Other processes of the service. */
+export interface OtherProcesses<Asked extends object = object> {
+  /** Whether there are or were any. */
+  readonly isShared: () => boolean;
+  /** Asks each of them a feature's question. The answers that came in time. */
+  readonly ask: (asked: Asked) => Promise<readonly string[]>;
+}
+
+/** What other machines answered, which answer for all of their processes. */
+export interface MachineAnswers {
+  /** All machines of the fleet, this one included, and those whose answer came in time. */
+  readonly heard: { readonly known: number; readonly heard: number };
+  /** `id` tells machines of one name apart. */
+  readonly answers: readonly { readonly id: string; readonly machine: string; readonly text: string }[];
+}
+
+/** Other machines of the fleet. They are read, never changed. */
+export interface OtherMachines<Asked extends object = object> {
+  readonly isShared: () => boolean;
+  /** Asks each of them its own question. */
+  readonly ask: (questionOf: (id: string) => Asked) => Promise<MachineAnswers>;
+}
+
+/** Maximum length of an answer to a question, in characters; longer ones are dropped. */
+export const maxAnswer = 16 << 20;
+
 /**
  * Something that the gateway does around serving requests. A request needs none of it: without a feature, its answer is the same.
  * Each member is optional, and what is absent costs nothing. Called in the order of the list of features.
@@ -39,6 +104,16 @@ export interface Feature {
   readonly admit?: (request: AdmissionRequest) => (RequestAdmission & Watcher) | undefined;
   readonly routes?: readonly DocumentedRoute[];
   readonly metrics?: readonly Metric[];
+  /** The metrics of all processes of the service; those of this one if the others don't answer. One feature has it. */
+  readonly families?: () => Promise<readonly Family[]>;
+  /** Asks the store of requests that ended. One feature has it. */
+  readonly askStore?: AskStore;
+  /** Asks other machines. One feature has it. */
+  readonly machines?: OtherMachines;
+  /** What the feature asks itself in other processes and on other machines. */
+  readonly question?: Question;
+  /** Hands over what it has counted so far to the process that keeps it. Never rejects. */
+  readonly write?: () => Promise<void>;
   /** Called before a configuration comes into use, for what it needs; if it rejects, the configuration isn't used. */
   readonly prepare?: (config: Gateway['config']) => Promise<unknown>;
   /** Called with each gateway that replaces the one before. */
@@ -51,6 +126,72 @@ export interface Feature {
   readonly stopping?: () => void;
   /** Releases what it holds, once no request is served any more. */
   readonly close?: () => Promise<void>;
+}
+
+/** What features are opened with: the parts of the process that outlive each gateway. */
+export interface FeatureServices {
+  readonly env: Environment;
+  /** The service's folder. */
+  readonly home: string;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** The same by a clock that never goes back. */
+  readonly steadyNowMs: () => number;
+  readonly logs: Logs;
+  /** The configuration of the start, for settings that take effect after a restart. */
+  readonly startConfig: Config;
+  readonly current: CurrentGateway;
+  readonly store: ConfigStore;
+  /** The current gateway, or that of a preset. */
+  readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
+  /** What clients speak. */
+  readonly protocols: readonly ClientProtocol[];
+  /** What is masked wherever it is shown. */
+  readonly secrets: () => readonly HiddenText[];
+  /** A secret of the service's folder, from which names are derived. */
+  readonly sessionSecret: () => string;
+  /** Losses per field since the start. */
+  readonly losses: () => readonly LossSeries[];
+  /** The requests in flight. */
+  readonly active: RequestRecords['active'];
+  /** Start of the service, in milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** The service's URL for this machine, once it listens. */
+  readonly baseUrl: () => string;
+  /** The same for other machines. */
+  readonly outerUrl: () => string;
+  /** Number of serving processes. */
+  readonly workers: () => number;
+  /** State shared by the processes of the service; absent: this one stays the only one. */
+  readonly hub: Hub | undefined;
+  /** This process as a member of its fleet; absent: there is only this machine. */
+  readonly fleet: Fleet | undefined;
+  /** The other processes; absent: there are never any. */
+  readonly processes: OtherProcesses | undefined;
+  /** What the features make possible for each other. */
+  readonly features: FeatureSum;
+}
+
+/** What all features come to. */
+export interface FeatureSum {
+  readonly metrics: () => readonly Metric[];
+  readonly families: () => Promise<readonly Family[]>;
+  readonly machines: OtherMachines;
+  readonly askStore: AskStore;
+  /** Has all processes of the service write what they have counted. */
+  readonly write: () => Promise<void>;
+  /** Answers another machine's question; `undefined`: it isn't one that other machines may ask. */
+  readonly answerMachine: (asked: unknown) => Promise<readonly string[] | undefined>;
+}
+
+/** A feature's folder, as `engine/features/<name>/index.ts` exports it. `Services`: what it is opened with. */
+export interface FeatureFolder<Services extends FeatureServices = FeatureServices> {
+  /** Whether the feature is needed. If not, its code isn't loaded; it is asked again with each configuration. */
+  readonly configured: (config: Config, services: Services) => boolean;
+  /** Loads and opens the feature, once. */
+  readonly open: (services: Services) => Promise<Feature>;
+  /** Routes that are there while it isn't open. */
+  readonly closedRoutes?: (services: Services) => readonly DocumentedRoute[];
 }
 
 /** The admission of the first feature that admits requests. */

@@ -1,5 +1,5 @@
 import { Exchange, newReplyProgress } from '../exchange.ts';
-import type { Feature } from '../feature.ts';
+import { admissionOf, type Feature } from '../feature.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -8,7 +8,7 @@ import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
 import { memoize } from '../runtime/memoize.ts';
 import { type CallingEndpoint, RequestCalls } from './request-calls.ts';
-import { requestAdmission, requestWatch } from './watch-request.ts';
+import { requestWatch } from './watch-request.ts';
 
 /** Endpoint for model requests of one client protocol; each uses the gateway of that moment, and is watched by the features. */
 export const modelEndpoint = (
@@ -17,7 +17,7 @@ export const modelEndpoint = (
   features: readonly Pick<Feature, 'watch' | 'admit' | 'follow'>[],
   records: RequestRecords = recordsFor(features),
 ): Endpoint => {
-  const admit = requestAdmission(features);
+  const admit = admissionOf(features);
   const watch = requestWatch(features);
   const endpoint: CallingEndpoint = { client, records, admit, watch };
   return {
@@ -28,7 +28,8 @@ export const modelEndpoint = (
     handle(incoming, { preset }) {
       const { id, startedAtMs, namedClient } = incoming;
       const { gateway } = current;
-      const admission = admit(namedClient, { gateway, preset, use: 'answer' });
+      const admission =
+        namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'answer' });
       const progress = newReplyProgress();
       const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });
       const { trace, gateway: serving } = watch(record, admission);

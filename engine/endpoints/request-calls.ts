@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Spent } from '../config/custom/around.ts';
 import { Exchange, newReplyProgress, type RequestAdmission, type StageCall, type StageCalls } from '../exchange.ts';
+import type { Feature } from '../feature.ts';
 import type { HttpRequest } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { Batch } from '../model/event.ts';
@@ -11,7 +12,7 @@ import type { RequestRecord, RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { memoize } from '../runtime/memoize.ts';
-import type { requestAdmission, requestWatch } from './watch-request.ts';
+import type { requestWatch } from './watch-request.ts';
 
 /** Calls of stages that a client's request may cause, at any depth. */
 const maxCalls = 16;
@@ -20,7 +21,8 @@ const maxCalls = 16;
 export interface CallingEndpoint {
   readonly client: ClientProtocol;
   readonly records: RequestRecords;
-  readonly admit: ReturnType<typeof requestAdmission>;
+  /** Admits a request of a client with a key of its own. */
+  readonly admit: Feature['admit'];
   readonly watch: ReturnType<typeof requestWatch>;
 }
 
@@ -88,7 +90,8 @@ export class RequestCalls implements StageCalls {
     const { id, startedAtMs, namedClient } = incoming;
     const cause = { record: caller, stage, kind };
     const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming, cause });
-    const admission = endpoint.admit(namedClient, { gateway, preset, use: 'stage' });
+    const admission =
+      namedClient === undefined ? undefined : endpoint.admit?.({ gateway, namedClient, preset, use: 'stage' });
     const { trace: ownTrace } = endpoint.watch(record, admission);
     return new Exchange({
       incoming,

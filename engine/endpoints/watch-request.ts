@@ -1,11 +1,11 @@
 import type { RequestAdmission } from '../exchange.ts';
-import { type AdmissionRequest, admissionOf, type Feature, type RequestWatcher } from '../feature.ts';
+import type { Feature, RequestWatcher } from '../feature.ts';
 import type { TraceCarrier, Watcher } from '../observe/observer.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
 /** What the features do about requests. */
-type RequestFeatures = readonly Pick<Feature, 'watch' | 'admit'>[];
+type RequestFeatures = readonly Pick<Feature, 'watch'>[];
 
 /** Who watches a request, and what it may use. */
 interface WatchedRequest {
@@ -15,7 +15,7 @@ interface WatchedRequest {
   readonly gateway: Gateway;
 }
 
-/** Lets the features watch and admit a request. Throws what `Feature.admit` throws. */
+/** Lets the features watch a request. */
 export const requestWatch = (
   features: RequestFeatures,
 ): ((record: RequestRecord, admission: (RequestAdmission & Watcher) | undefined) => WatchedRequest) => {
@@ -33,21 +33,11 @@ export const requestWatch = (
         watchers.push(inspection.watcher);
         gateway = inspection.gateway;
       }
-      if (isCarrier(watcher)) trace = watcher;
+      if (watcher.callHeaders !== undefined && isCarrier(watcher)) trace = watcher;
     }
     record.watchedBy(watchers);
     return { admission, trace, gateway };
   };
-};
-
-/** Admits a request of a client with a key of its own. */
-export const requestAdmission = (features: RequestFeatures) => {
-  const admit = admissionOf(features);
-  return (
-    namedClient: string | undefined,
-    request: Omit<AdmissionRequest, 'namedClient'>,
-  ): ReturnType<NonNullable<Feature['admit']>> =>
-    namedClient === undefined ? undefined : admit?.({ ...request, namedClient });
 };
 
 const isCarrier = (watcher: RequestWatcher): watcher is RequestWatcher & TraceCarrier =>

@@ -17,13 +17,14 @@ import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
-import { admissionOf, type Feature } from '../feature.ts';
+import { admissionOf } from '../feature.ts';
 import type { DocumentedRoute } from '../http/documented-route.ts';
 import { clientAt } from '../model/protocol.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { root, version } from '../paths.ts';
 import type { RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import type { OpenFeatures } from './features.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
 
@@ -33,7 +34,7 @@ interface HttpRouteParts {
   readonly startedAtMs: number;
   readonly gateway: ReloadableGateway;
   readonly logs: Logs;
-  readonly features: readonly Feature[];
+  readonly features: Pick<OpenFeatures, 'all' | 'routes'>;
   readonly records: RequestRecords;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (draft: ProviderDraft) => Validation;
@@ -60,26 +61,29 @@ export interface Waits {
   readonly trialMs: number;
 }
 
-/** Builds all routes of the service. Those of its own API are loaded by their first request. */
-export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
+/**
+ * Returns what builds all routes of the service, with the features that are open then. Those of its own API are loaded by their first
+ * request.
+ */
+export const httpRoutes = (parts: HttpRouteParts): (() => readonly DocumentedRoute[]) => {
   const { startedAtMs, health, features } = parts;
   const { current, presets } = parts.gateway;
-  const paths = [
-    ...modelPaths(parts),
-    ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs }),
-  ];
-  const routes: readonly DocumentedRoute[] = [
-    ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
-    ...presetRoutes(paths, current, presets),
-    ...adminRoutes(parts),
-    ...healthRoutes(health),
-    ...features.flatMap((feature) => feature.routes ?? []),
-  ];
-  const openApi = laterRoutes(['GET /openapi.json'], async () => {
-    const { openApiRoutes } = await import('../../admin/openapi/openapi.ts');
-    return openApiRoutes(routes, version);
-  });
-  return [...routes, ...openApi];
+  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
+  const lasting = [...adminRoutes(parts), ...healthRoutes(health)];
+  return () => {
+    const paths = [...modelPaths(parts), ...lists];
+    const routes: readonly DocumentedRoute[] = [
+      ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
+      ...presetRoutes(paths, current, presets),
+      ...lasting,
+      ...features.routes(),
+    ];
+    const openApi = laterRoutes(['GET /openapi.json'], async () => {
+      const { openApiRoutes } = await import('../../admin/openapi/openapi.ts');
+      return openApiRoutes(routes, version);
+    });
+    return [...routes, ...openApi];
+  };
 };
 
 /** The service's own API, as far as no feature has it. */
@@ -181,7 +185,8 @@ const post = (path: string, doc: ClientPath['doc'], endpointFor: ClientPath['end
   doc,
 });
 
-const modelPaths = ({ features, records, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+const modelPaths = ({ features: open, records, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+  const features = open.all();
   const admit = admissionOf(features);
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countMs };
   const countingDoc = async () => ({

@@ -184,7 +184,7 @@ const fleetStore = async (
 ): Promise<HubStore | undefined> => {
   const read = await readConfig(home, env);
   if (read.type !== 'valid' || !read.config.fleet) return undefined;
-  const { openFleetStore } = await import('./fleet.ts');
+  const { openFleetStore } = await import('../hub/fleet.ts');
   return openFleetStore(read.config.fleet, report);
 };
 

@@ -1,18 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
-import { olderRouters } from '../../protocols/index.ts';
+import { clientProtocols, olderRouters } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, shipped, stages } from '../../transformers/index.ts';
 import type { Config } from '../config/config.ts';
 import { envOverridesIn, shownName } from '../config/env.ts';
 import type { KnownVendor } from '../config/files/first-run.ts';
 import type { Inspect } from '../config/judge.ts';
+import { configFile } from '../config/read.ts';
 import { withProvider } from '../config/validate.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
-import type { Feature } from '../feature.ts';
-import { LoopHolds } from '../features/loop-holds.ts';
-import { httpLog } from '../features/request-log.ts';
+import type { FeatureFolder } from '../feature.ts';
 import { otherAtLocalhost } from '../http/bind.ts';
 import type { ChosenServer, HttpServerFacts } from '../http/choose-server.ts';
 import { type Listener, listen } from '../http/listener.ts';
@@ -24,21 +23,21 @@ import { root } from '../paths.ts';
 import { RequestRecords } from '../request-record.ts';
 import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
 import { inspectDraft } from '../routing/inspect.ts';
-import { steadyClock } from '../runtime/steady-clock.ts';
 import { type Later, later, within } from '../runtime/within.ts';
-import type { OpenStore } from '../store/store-thread.ts';
-import { openFeatures, type WatchingFeature } from './features.ts';
+import { type FeatureName, type OpenFeatures, openFeatures } from './features.ts';
+import { httpLog } from './http-log.ts';
 import { httpRoutes, type Waits } from './http-routes.ts';
-import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
-import { openGateway } from './reloadable-gateway.ts';
-import { openServices, type ServicesOptions } from './services.ts';
+import { ConfigError, knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
+import { openGateway, type ReloadableGateway } from './reloadable-gateway.ts';
+import { openServices, type ProcessServices, type ServicesOptions } from './services.ts';
 import { baseUrlOf, type ListenAddress, listenAt, outerUrlOf } from './workers/listen-address.ts';
+import type { Answerer } from './workers/peers.ts';
 import type { WorkerSet } from './workers/worker-set.ts';
 
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, supervision, nowMs = Date.now, waits = usualWaits, uiFolder = builtUi } = options;
-  const { localServerKinds, withoutFeatures = [], openStore } = options;
+  const { localServerKinds } = options;
   const startedAtMs = Date.now();
   const { registry, known } = registryWith(options.vendors);
   const vendorVariables = known.map(({ variable }) => variable);
@@ -53,19 +52,33 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const baseUrl = (): string => baseUrlOf(place());
   const set = (): WorkerSet => supervision?.workers() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] };
   const records = new RequestRecords();
-  const holds = new LoopHolds(logs.app, steadyClock.nowMs);
-  const { features, release } = await openAll(options, {
-    options: { env, home, supervision, nowMs, withoutFeatures, openStore },
-    services,
+  const { features, release } = await openAll(
+    {
+      ...services,
+      ...gateway,
+      env,
+      home,
+      nowMs,
+      openStore: options.openStore,
+      startConfig: config,
+      gatewayOf: async (preset) => (preset === undefined ? gateway.current.gateway : gateway.presets.gatewayOf(preset)),
+      protocols: clientProtocols.map(({ protocol }) => protocol),
+      secrets: services.secrets.all,
+      active: records.active,
+      startedAtMs,
+      baseUrl,
+      outerUrl: () => config.fleet?.address?.href ?? outerUrlOf(place()),
+      workers: () => set().workers.length,
+      peers: supervision?.peers,
+      more: options.features ?? [],
+      unwatching: options.withoutFeatures ?? [],
+    },
     gateway,
-    holds,
-    active: records.active,
-    startedAtMs,
-    baseUrl,
-    outerUrl: () => config.fleet?.address?.href ?? outerUrlOf(place()),
-    workers: () => set().workers.length,
-  });
-  records.follow(features.flatMap(({ follow }) => follow ?? []));
+    services,
+  );
+  supervision?.peers.answer(answererOf(features, services, gateway, configFile(home, env)));
+  const follow = (): void => records.follow(features.all().flatMap((feature) => feature.follow ?? []));
+  follow();
   const state = { draining: false };
   const providers = () => active().providers.map(({ name }) => shownName(active().referred, name));
   const routes = httpRoutes({
@@ -88,47 +101,88 @@ export const start = async (options: StartOptions): Promise<Service> => {
       http,
       providers: providers(),
       overrides: envOverridesIn(env),
-      holds: holds.counts,
+      holds: services.holds.counts,
       processes: set(),
     }),
   });
-  const listener = await orClose(release, openListener(options, config, routes, logs, features));
+  const listener = await orClose(release, openListener(options, config, routes(), logs, features));
   const { http } = listener;
-  for (const { listening } of features) listening?.();
+  for (const { listening } of features.all()) listening?.();
   gateway.watch({
-    prepare: (next) => Promise.all(features.map(({ prepare }) => prepare?.(next))),
+    prepare: features.prepare,
     applied(next) {
-      listener.update(servingOptions(next.config, routes));
-      for (const { reloaded } of features) reloaded?.(next);
+      follow();
+      listener.update(servingOptions(next.config, routes()));
+      for (const { reloaded } of features.all()) reloaded?.(next);
     },
   });
   if (demo) void reportLocalServers(localServerKinds, report);
   // With a port taken over, an earlier process has looked already.
   if (options.sharing?.taken === undefined) void reportOther(listener, logs, report);
   const ends = ending({ options, listener, features, state, timeouts: () => active().timeouts, release });
-  const facts = { config, file, demo, losses: services.losses, logs, baseUrl: baseUrl(), http, routes, place: place() };
+  const facts = {
+    config,
+    file,
+    demo,
+    losses: services.losses,
+    logs,
+    baseUrl: baseUrl(),
+    http,
+    routes: routes(),
+    place: place(),
+  };
   return { ...facts, ...ends };
 };
 
 /** Opens the features; `release` closes them, the gateway and the services. */
 const openAll = async (
-  { features: more }: StartOptions,
   parts: Parameters<typeof openFeatures>[0],
-): Promise<{ readonly features: readonly Feature[]; readonly release: () => Promise<void> }> => {
-  let features: readonly Feature[] = [];
+  gateway: ReloadableGateway,
+  services: ProcessServices,
+): Promise<{ readonly features: OpenFeatures; readonly release: () => Promise<void> }> => {
+  let features: OpenFeatures | undefined;
   const release = once(async () => {
-    for (const { close } of features) await close?.();
-    await parts.gateway.close();
-    await parts.services.close();
+    for (const { close } of features?.all() ?? []) await close?.();
+    await gateway.close();
+    await services.close();
   });
-  features = await orClose(release, openFeatures(parts, more));
+  features = await orClose(release, openFeatures(parts));
   return { features, release };
 };
+
+/** Answers what other processes of the service ask. */
+const answererOf =
+  (
+    features: OpenFeatures,
+    { catalogue }: Pick<ProcessServices, 'catalogue'>,
+    { store }: Pick<ReloadableGateway, 'store'>,
+    file: string,
+  ): Answerer =>
+  async (question) => {
+    switch (question.kind) {
+      case 'feature':
+        return features.answer(question.asked);
+      case 'write':
+        await features.handOver();
+        return undefined;
+      case 'models':
+        await catalogue.reload();
+        return undefined;
+      case 'apply':
+        return (await store.reload()) ? '' : undefined;
+      case 'judge': {
+        const { faults } = await store.checkFile();
+        return faults.length === 0 ? '' : new ConfigError(file, faults).message;
+      }
+      default:
+        return question satisfies never;
+    }
+  };
 
 interface EndingParts {
   readonly options: Pick<StartOptions, 'after'>;
   readonly listener: Listener;
-  readonly features: readonly Feature[];
+  readonly features: OpenFeatures;
   /** Reported by the health endpoints. */
   readonly state: { draining: boolean };
   readonly timeouts: () => Config['timeouts'];
@@ -140,7 +194,7 @@ const ending = (parts: EndingParts): Pick<Service, 'stop' | 'retire'> => {
   const { listener, features, state, timeouts, release } = parts;
   const { after = later } = parts.options;
   const stopping = (): void => {
-    for (const feature of features) feature.stopping?.();
+    for (const feature of features.all()) feature.stopping?.();
   };
   const end = async (ended: Promise<void>): Promise<void> => {
     await within(timeouts().drainMs, ended, after);
@@ -197,15 +251,13 @@ export interface StartOptions extends ServicesOptions {
   /** Additional vendors; one with the name of a built-in vendor replaces it. */
   readonly vendors?: readonly Format[];
   /** Additional features. */
-  readonly features?: readonly Feature[];
+  readonly features?: readonly FeatureFolder[];
   /** Features that watch no requests, so that the cost of each can be measured; absent: all watch. */
-  readonly withoutFeatures?: readonly WatchingFeature[];
+  readonly withoutFeatures?: readonly FeatureName[];
   /** Default: 2 s each, 15 s for a test of a provider. */
   readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
-  /** Opens the files of the store; absent: in threads. */
-  readonly openStore?: OpenStore;
   /** Addresses at which to look for model servers on this machine; default: their usual ports. */
   readonly localServerKinds?: readonly LocalServerKind[];
   /** Replaces the configured port. */
@@ -276,7 +328,7 @@ const openListener = (
   config: Config,
   routes: readonly HttpRoute[],
   logs: Logs,
-  features: readonly Feature[],
+  features: OpenFeatures,
 ): Promise<Listener> =>
   listen({
     ...servingOptions(config, routes),
@@ -285,7 +337,7 @@ const openListener = (
       ...httpLog(logs),
       busy: tuneHeap,
       keyRefused(reason) {
-        for (const feature of features) feature.keyRefused?.(reason);
+        for (const feature of features.all()) feature.keyRefused?.(reason);
       },
     },
     server,

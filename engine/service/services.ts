@@ -5,13 +5,14 @@ import { type SharedMemory, StageMemories } from '../config/custom/stage-memory.
 import type { Environment } from '../config/env.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { readStateKeys } from '../config/sections/fleet.ts';
-import { hopName, sessionSecret } from '../features/history/session-names.ts';
 import type { BlobValues, HubStore } from '../hub/contract.ts';
+import type { Fleet } from '../hub/fleet.ts';
 import { Hub } from '../hub/hub.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { SecretList } from '../observe/log/mask-text.ts';
 import { openLogs } from '../observe/log/open-logs.ts';
+import { LoopHolds } from '../observe/loop-holds.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
 import type { LossSeries } from '../observe/observer.ts';
 import { createCatalogue, type ModelCatalogue } from '../routing/catalogue/catalogue.ts';
@@ -23,11 +24,14 @@ import { createSignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { TaughtMemory } from '../routing/taught.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
+import { watchLoop } from '../runtime/loop-watch.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import type { OpenStore } from '../store/store-thread.ts';
 import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import { createCommandKeys } from '../upstream/keys/command-keys.ts';
-import type { Fleet } from './fleet.ts';
+import { type Keeper, openRecords } from './keeper.ts';
+import { hopName, sessionSecret } from './session-secret.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
 
@@ -50,6 +54,8 @@ export interface ServicesOptions {
   readonly healthNowMs?: () => number;
   /** The clock of usage by hours, of what stages remember and of what refusals teach, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
+  /** Opens the files of the store; absent: in threads. */
+  readonly openStore?: OpenStore;
   /** Silence of a stream after which its client gets a keep-alive, in milliseconds. */
   readonly keepAliveMs?: number;
   /** The HTTP client toward upstreams; absent: undici. */
@@ -78,6 +84,10 @@ export interface ProcessServices {
   readonly steadyNowMs: () => number;
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
+  /** Keeps what requests leave. */
+  readonly keeper: Keeper;
+  /** What held this process's event loop. */
+  readonly holds: LoopHolds;
   readonly close: () => Promise<void>;
 }
 
@@ -94,6 +104,7 @@ export const openServices = async (
     nowMs = Date.now,
     keepAliveMs = defaultKeepAliveMs,
     openClient,
+    openStore,
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
@@ -113,7 +124,7 @@ export const openServices = async (
   const fleet =
     peers &&
     config.fleet &&
-    (await import('./fleet.ts')).joinFleet(fleetStoreOf(peers), { ...config, fleet: config.fleet }, logs.app);
+    (await import('../hub/fleet.ts')).joinFleet(fleetStoreOf(peers), { ...config, fleet: config.fleet }, logs.app);
   const hub = fleet?.hub ?? (peers && openHub(peers, config.workers, logs.app));
   const signatures = createSignatureCache();
   const fleetKeys = (config.fleet?.keys ?? []).map((key) => Buffer.from(key));
@@ -136,6 +147,12 @@ export const openServices = async (
   const losses = createLossCounter();
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
+  const holds = new LoopHolds(logs.app, steadyClock.nowMs);
+  const stopWatching = watchLoop((hold) => holds.add(hold));
+  // In the supervisor, or in this process.
+  const { keeper, close: closeKeeper } = peers?.keeper
+    ? { keeper: peers.keeper, close: undefined }
+    : ownKeeper({ home, nowMs, steadyNowMs: healthNowMs, log: logs.app, openStore });
   return {
     logs,
     secrets,
@@ -146,6 +163,8 @@ export const openServices = async (
     },
     losses: losses.series,
     catalogue,
+    keeper,
+    holds,
     hub,
     applyElsewhere: peers && (() => peers.apply()),
     turn: peers && (() => peers.turn()),
@@ -176,12 +195,19 @@ export const openServices = async (
       demo: async () => (await import('./demo/demo.ts')).callDemo,
     },
     async close() {
+      await closeKeeper?.();
+      stopWatching();
       counting.close();
       commandKeys.close();
       await hub?.stop();
       await logs.close();
     },
   };
+};
+
+const ownKeeper = (options: Parameters<typeof openRecords>[0]) => {
+  const { join, close } = openRecords(options);
+  return { keeper: join(), close };
 };
 
 /** If the service began without a fleet, each of its processes enforces its share of the fleet's limits. */

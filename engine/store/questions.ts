@@ -182,3 +182,10 @@ export interface Questions {
 export type Answers = {
   readonly [Name in keyof Questions]: (query: Questions[Name]['query']) => Questions[Name]['answer'];
 };
+
+/** Asks the store; what has ended is handed over before, unless it `isWritten`. Rejects with an `unavailable` fault if it can't be read. */
+export type AskStore = <Name extends keyof Questions>(
+  name: Name,
+  query: Questions[Name]['query'],
+  isWritten?: boolean,
+) => Promise<Questions[Name]['answer']>;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { request } from 'undici';
-import { metricsRoutes } from '../../admin/metrics.ts';
 import { createMetrics } from '../../engine/features/metrics/metrics.ts';
+import { metricsRoutes } from '../../engine/features/metrics/routes.ts';
 import { RequestRecords } from '../../engine/request-record.ts';
 import { serve } from '../engine/http/rig.ts';
 import { recordStarter } from '../support/request-record.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { request } from 'undici';
-import { countSlowRequests } from '../../docs/examples/slow-requests.ts';
+import { slowRequests } from '../../docs/examples/slow-requests.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { chatReply } from '../support/upstreams/chat-stream.ts';
@@ -14,8 +14,8 @@ test('the example of a feature has at most 40 lines, counts requests, and shows 
   t.teardown(upstream.close);
   const gateway = await startGateway(
     { Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] },
-    {},
-    { features: [countSlowRequests(0)] },
+    { SLOW_MS: '0' },
+    { features: [slowRequests] },
   );
   t.teardown(gateway.stop);
   const body = JSON.stringify({ model: 'p,m', messages: [{ role: 'user', content: 'hi' }] });
@@ -25,4 +25,16 @@ test('the example of a feature has at most 40 lines, counts requests, and shows 
   await until(async () => (await text('/api/slow')) === '[{"provider":"p","count":1}]');
   t.regex(await text('/metrics'), /^junctor_slow_requests_total\{provider="p"\} 1$/m);
   t.true((await text('/openapi.json')).includes('Slow requests by provider'));
+});
+
+test('without its setting, the example is not opened', async (t) => {
+  let opened = 0;
+  const open: typeof slowRequests.open = (services) => {
+    opened += 1;
+    return slowRequests.open(services);
+  };
+  const gateway = await startGateway({ Providers: [] }, {}, { features: [{ ...slowRequests, open }] });
+  t.teardown(gateway.stop);
+  t.is((await request(`${gateway.baseUrl}/api/slow`)).statusCode, 404);
+  t.is(opened, 0);
 });

@@ -42,7 +42,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/commands/service-commands.ts': [own(/\$(?:PORT\b|\{PORT\})/)],
   'engine/cli/commands/logs.ts': [own(/^\d{1,6}$/), own(/^.*[\\/]/)],
   'ui/src/api/gateway-url.ts': [foreign(/\/ui\/?$/)],
-  'admin/requests/requests.ts': [foreign(/[^\w-]/g)],
+  'engine/features/history/api/requests.ts': [foreign(/[^\w-]/g)],
   'engine/model/clouds.ts': [foreign(/^A[A-Z0-9]{15,127}$/, many('A'))],
   'engine/operators/event-stream.ts': [foreign(/[\r\n]/g)],
   'engine/upstream/sign-aws.ts': [foreign(/[-:]|\.\d{3}/g), foreign(/[!'()*]/g)],
@@ -197,7 +197,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/commands/capture-commands.ts': [own(/\p{C}/gu)],
   'admin/config/config.ts': [foreign(/^W\//)],
   'admin/endpoint.ts': [foreign(/^\d{1,16}$/, many('0'))],
-  'admin/requests/history.ts': [
+  'engine/features/history/api/history.ts': [
     foreign(/^\d{1,16}(?:\.\d{1,16})?_\d{1,16}$/),
     foreign(/^(?:ok|failed|[1-5]xx|[1-5]\d\d)$/),
   ],
@@ -443,7 +443,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/model/wire/user-id.ts': [foreign(/^\s*[{[]/, many(' '))],
   'engine/routing/plan/choose-format.ts': [foreign(/\/$/), own(/^\/v\d+(?=\/)/)],
-  'engine/features/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
+  'engine/features/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a'))],
+  'engine/service/session-secret.ts': [own(/^[\da-f]{64}$/)],
   'engine/features/history/request-title.ts': [foreign(/\s+/g, many('a'), '\n')],
   'engine/features/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
@@ -477,11 +478,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\d{4}-\d\d-\d\dT\d\d\.\d{1,10}-\d{1,16}\.json(\..{1,64}\.tmp)?$/, '2026-01-31T08.1-1.json.', many('a')),
     foreign(/^\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?\.jsonl$/),
   ],
-  'engine/features/usage/report.ts': [
+  'engine/features/record/read-time.ts': [
     foreign(/^(\d{1,5})([mhd])$/),
-    foreign(/^-?\d{1,3}$/, many('1')),
-
     foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
+  ],
+  'engine/features/usage/report.ts': [
+    foreign(/^-?\d{1,3}$/, many('1')),
     foreign(/^[=+\-@\t\r\n]/),
     foreign(/[",\r\n]/, many('a')),
   ],

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
-import type { WatchingFeature } from '../../service/features.ts';
+import type { FeatureName } from '../../service/features.ts';
 import { junctorWith, ownFolder } from './junctor.ts';
 import type { Additions, Target } from './target.ts';
 
@@ -10,7 +10,7 @@ interface Ablation {
   readonly about: string;
   /** By configuration. */
   readonly additions?: Additions;
-  readonly without?: readonly WatchingFeature[];
+  readonly without?: readonly FeatureName[];
   /** By what clients send. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,11 +1,11 @@
-import type { WatchingFeature } from '../../service/features.ts';
+import type { FeatureName } from '../../service/features.ts';
 import { start } from '../../service/server.ts';
 import { ownPeer, PeerExchange } from '../../service/workers/peers.ts';
 
 /*
  * The gateway in one process, as the command runs it, without the features that the arguments name: they watch no requests.
  */
-const names: readonly WatchingFeature[] = ['metrics', 'requestLog', 'history'];
+const names: readonly FeatureName[] = ['metrics', 'requestLog', 'history'];
 const withoutFeatures = process.argv.slice(2).map((arg) => {
   const name = names.find((each) => each === arg);
   if (!name) throw new Error(`${arg} is no feature that can be left out.`);

@@ -1,4 +1,4 @@
-import type { WatchingFeature } from '../../service/features.ts';
+import type { FeatureName } from '../../service/features.ts';
 import type { Wire } from '../wire.ts';
 
 /** What a gateway under test is started for. */
@@ -57,5 +57,5 @@ export interface OwnService {
   readonly folder: string;
   readonly additions: Additions;
   /** Features that watch no requests. */
-  readonly without?: readonly WatchingFeature[];
+  readonly without?: readonly FeatureName[];
 }

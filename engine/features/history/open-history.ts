@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../config/write-atomically.ts';
-import type { Feature } from '../../feature.ts';
+import type { Feature, OtherMachines, OtherProcesses } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { loadOnce } from '../../runtime/load-once.ts';
@@ -11,9 +11,8 @@ import { RecordLines } from '../record/record-lines.ts';
 import { type HistoryKeeper, handOverLines } from './hand-over-lines.ts';
 import { createHistory, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
-import type { HistoryMachines } from './recent-answers.ts';
 import { sessionNames } from './session-names.ts';
-import type { HistoryPeers, SharedHistory } from './shared-history.ts';
+import type { SharedHistory } from './shared-history.ts';
 import type { StoredRequests } from './stored-requests.ts';
 
 interface HistoryFeatureOptions
@@ -24,9 +23,9 @@ interface HistoryFeatureOptions
   readonly current: CurrentGateway;
   readonly sessionSecret: () => string;
   /** The service's other processes; absent: there are never any. */
-  readonly peers: HistoryPeers | undefined;
+  readonly peers: OtherProcesses | undefined;
   /** Other machines; absent: there are never any. */
-  readonly machines: HistoryMachines | undefined;
+  readonly machines: OtherMachines | undefined;
   readonly keeper: HistoryKeeper;
   /** Default: a thread. */
   readonly openStore?: OpenStore | undefined;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { HourFigures, InFlight, listOf, RequestSummary, Wire } from '../record/schema.ts';
+import { listOf, Wire } from '../../model/schema-parts.ts';
+import { HourFigures, InFlight, RequestSummary } from '../record/schema.ts';
 
 /** What other processes are asked to read. */
 export const HistoryReading = Type.Union([

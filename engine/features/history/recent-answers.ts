@@ -1,20 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import type { MachinesHeard } from '../record/schema.ts';
+import type { MachineAnswers, OtherMachines } from '../../feature.ts';
 import type { HistoryReading } from './questions.ts';
-
-/** What the other machines answered. `id` tells machines of one name apart. */
-export interface MachineAnswers {
-  readonly heard: MachinesHeard;
-  readonly answers: readonly { readonly id: string; readonly machine: string; readonly text: string }[];
-}
-
-/** The other machines of the fleet. They are read, never changed. */
-export interface HistoryMachines {
-  /** Whether there are any. */
-  readonly isShared: () => boolean;
-  /** Asks each machine its question. */
-  readonly ask: (questionOf: (id: string) => HistoryReading) => Promise<MachineAnswers>;
-}
 
 /** The number of the last known request of each machine, by its id. */
 export type Cursors = ReadonlyMap<string, number>;
@@ -27,11 +13,11 @@ interface Asked {
 
 /** Asks the other machines, and remembers the last answers to each kind of question: feeds look more often than machines are asked. */
 export class RecentAnswers {
-  readonly #machines: HistoryMachines;
+  readonly #machines: OtherMachines<HistoryReading>;
   readonly #nowMs: () => number;
   readonly #asked = new Map<string, Asked>();
 
-  constructor(machines: HistoryMachines, nowMs: () => number = () => performance.now()) {
+  constructor(machines: OtherMachines<HistoryReading>, nowMs: () => number = () => performance.now()) {
     this.#machines = machines;
     this.#nowMs = nowMs;
   }

@@ -1,3 +1,4 @@
+import type { MachineAnswers, OtherMachines, OtherProcesses } from '../../feature.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
@@ -13,15 +14,7 @@ import {
   RequestAnswer,
   RequestsAnswer,
 } from './questions.ts';
-import { type Cursors, type HistoryMachines, type MachineAnswers, RecentAnswers } from './recent-answers.ts';
-
-/** The other processes of the service. */
-export interface HistoryPeers {
-  /** Whether there are or were any. */
-  readonly isShared: () => boolean;
-  /** The answers that came in time. */
-  readonly ask: (question: HistoryQuestion) => Promise<readonly string[]>;
-}
+import { type Cursors, RecentAnswers } from './recent-answers.ts';
 
 /** What is known of one request. */
 interface FoundRequest {
@@ -88,8 +81,8 @@ const answers = {
 /** The history of all processes and machines; without others, this one's. `switched` is told of each switch of capturing. */
 export const shareHistory = (
   own: History,
-  peers: HistoryPeers | undefined,
-  machines: HistoryMachines | undefined,
+  peers: OtherProcesses<HistoryQuestion> | undefined,
+  machines: OtherMachines<HistoryReading> | undefined,
   switched: (on: boolean) => void,
   nowMs?: () => number,
 ): SharedHistory => {
@@ -241,7 +234,7 @@ const ownRequest = async (history: History, id: string): Promise<RequestAnswer> 
 };
 
 /** Whether the other processes capture requests; `undefined`: none answers. */
-export const captureOfOthers = async ({ ask }: HistoryPeers): Promise<boolean | undefined> => {
+export const captureOfOthers = async ({ ask }: OtherProcesses<HistoryQuestion>): Promise<boolean | undefined> => {
   const states = (await ask({ kind: 'capture' })).map((text) => parseJson(text));
   return states.find((state) => answers.capture.matches(state))?.on;
 };

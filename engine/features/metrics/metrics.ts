@@ -1,29 +1,27 @@
 import { fail } from '../../model/fault.ts';
+import { type Family, FamilyChanges, renderFamilies } from '../../observe/families.ts';
 import type { Metric } from '../../observe/metric.ts';
 import type { LossSeries } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import type { LoopHold } from '../../runtime/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
-import { type Family, FamilyChanges, renderFamilies } from './families.ts';
 import { processFamilies } from './process-metrics.ts';
 import { familyOf } from './prometheus.ts';
-import { keyRefusalsName, requestMetrics } from './request-metrics.ts';
+import { requestMetrics } from './request-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
 export interface Metrics {
   readonly follow: Counts['follow'];
-  /** Streams going out. */
-  readonly activeStreams: () => number;
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
   /** Counts a request that was refused for its key. */
   readonly keyRefused: (reason: string) => void;
   /** Counts a time during which a step held the event loop. */
   readonly held: (hold: LoopHold) => void;
-  /** Requests that were refused for their key since the start, in all processes of the service; those of this one if the others don't answer. */
-  readonly keyRefusals: () => Promise<number>;
+  /** The metrics of all processes of the service; those of this one if the others don't answer. */
+  readonly families: () => Promise<readonly Family[]>;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
   readonly tell: () => void;
   /** The same, with memory, processor time and the like. */
@@ -36,7 +34,7 @@ export interface Metrics {
 }
 
 /** Metrics of several processes, put together elsewhere. */
-interface SharedMetrics {
+export interface SharedMetrics {
   /** Whether there are or were other processes. */
   readonly isShared: () => boolean;
   /** Tells what has changed here. */
@@ -81,15 +79,14 @@ export const createMetrics = ({
   };
   return {
     follow: counts.follow,
-    activeStreams,
     reloaded: (result) => counts.reloads.add([result]),
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
     held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),
-    async keyRefusals() {
+    async families() {
       const here = families();
-      if (!shared?.isShared()) return refusalsIn(here);
+      if (!shared?.isShared()) return here;
       await tellAll();
-      return refusalsIn((await shared.metrics()) ?? here);
+      return (await shared.metrics()) ?? here;
     },
     tell() {
       if (shared?.isShared()) tell(families());
@@ -108,9 +105,3 @@ export const createMetrics = ({
 
 /** Source: Prometheus, "Exposition formats". */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
-
-const refusalsIn = (families: readonly Family[]): number =>
-  families
-    .filter(({ name }) => name.endsWith(`_${keyRefusalsName}`))
-    .flatMap(({ series }) => series)
-    .reduce((sum, [, value]) => sum + value, 0);

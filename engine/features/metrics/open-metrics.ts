@@ -7,6 +7,7 @@ export const openMetrics = (options: MetricsOptions = {}): { readonly metrics: M
   const telling = options.shared && setInterval(() => metrics.tell(), tellMs).unref();
   const feature: Feature = {
     follow: metrics.follow,
+    families: metrics.families,
     reloaded: () => metrics.reloaded('applied'),
     keyRefused: (reason) => metrics.keyRefused(reason),
     async close() {

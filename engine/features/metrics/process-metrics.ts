@@ -7,9 +7,9 @@ import {
   performance,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
+import type { Family } from '../../observe/families.ts';
 import type { Metric } from '../../observe/metric.ts';
 import { Distribution } from '../record/series.ts';
-import type { Family } from './families.ts';
 import { familyOf, histogramSamples } from './prometheus.ts';
 
 /**

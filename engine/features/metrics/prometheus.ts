@@ -1,6 +1,6 @@
+import type { Family } from '../../observe/families.ts';
 import type { Metric, Sample } from '../../observe/metric.ts';
 import type { Distribution } from '../record/series.ts';
-import type { Family } from './families.ts';
 
 /** A metric with its current series. `prefix`: before its name. */
 export const familyOf = (

@@ -1,11 +1,9 @@
+import { keyRefusalsName } from '../../observe/families.ts';
 import type { Metric } from '../../observe/metric.ts';
 import type { LossSeries } from '../../observe/observer.ts';
 import { type Distribution, Tally } from '../record/series.ts';
 import type { Counts } from './counts.ts';
 import { histogramSamples } from './prometheus.ts';
-
-/** The metric of requests without a valid key, without the prefix. */
-export const keyRefusalsName = 'key_refusals_total';
 
 /** What is counted of requests, and the losses, if given. */
 export const requestMetrics = (

@@ -1,11 +1,6 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Json } from '../../model/json/json.ts';
-import { clientWires } from '../../model/wire/client-wires.ts';
-
-/** A list whose type is readonly. */
-export const listOf = <S extends TSchema>(items: S, options = {}) => Type.Immutable(Type.Array(items, options));
-
-export const orNull = <S extends TSchema>(schema: S, options = {}) => Type.Union([schema, Type.Null()], options);
+import { listOf, orNull, Wire } from '../../model/schema-parts.ts';
 
 const times = (description: string) => Type.Optional(Type.Number({ description }));
 const tokens = Type.Optional(Type.Integer({ minimum: 0 }));
@@ -28,10 +23,6 @@ export const MachinesHeard = Type.Object(
   { description: 'Absent: there is one machine.' },
 );
 export type MachinesHeard = Static<typeof MachinesHeard>;
-
-/** The wire formats that clients use. */
-export const Wire = Type.Enum(clientWires);
-export type Wire = Static<typeof Wire>;
 
 /** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */
 export const RequestSummary = Type.Object({

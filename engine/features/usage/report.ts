@@ -11,6 +11,7 @@ import {
   usageScale,
 } from '../../store/usage.ts';
 import { type SumsCell, SumsCells, type SumsQuery } from '../../store/usage-cells.ts';
+import { readTime } from '../record/read-time.ts';
 import { type UsageFigures, UsageGroup, type UsageReport, UsageStep, type UsageSums } from './schema.ts';
 
 /** The parameters of a report, as texts. */
@@ -66,18 +67,6 @@ const offsetPattern = /^-?\d{1,3}$/;
 
 /** The most that a clock may be away from UTC, in minutes. */
 const maxOffset = 840;
-
-const agoPattern = /^(\d{1,5})([mhd])$/;
-const agoMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMs };
-const timePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/;
-
-/** Reads a time or how long ago it was, in milliseconds since 1970. `undefined`: the text is neither. */
-export const readTime = (text: string, nowMs: number): number | undefined => {
-  const [, amount, unit] = agoPattern.exec(text) ?? [];
-  if (amount !== undefined) return Math.max(0, nowMs - Number(amount) * (agoMs[unit ?? ''] ?? dayMs));
-  const atMs = timePattern.test(text) ? Date.parse(text) : Number.NaN;
-  return atMs >= 0 ? atMs : undefined;
-};
 
 /** Reports sums, of this machine and of others. */
 export const usageReport = (query: SumsQuery, ...of: readonly (readonly SumsCell[])[]): UsageReport => {

@@ -83,6 +83,9 @@ export const UsageQuery = Type.Object({
 });
 export type UsageQuery = Static<typeof UsageQuery>;
 
+/** What another machine is asked. */
+export const UsageQuestion = Type.Object({ kind: Type.Literal('usage'), query: UsageQuery });
+
 /** `GET /api/usage`. */
 export const UsageReport = Type.Object({
   from: Type.String({ description: 'The start of the first minute or hour.' }),

@@ -1,16 +1,14 @@
 import Type, { type Static } from 'typebox';
+import { maxAnswer } from '../../feature.ts';
 import { ClientUsageRecord } from '../../features/clients/usage.ts';
-import { HistoryQuestion } from '../../features/history/questions.ts';
-import { Family } from '../../features/metrics/families.ts';
 import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
+import { Family } from '../../observe/families.ts';
 import { ListenAddress } from './listen-address.ts';
 import { WorkerSet } from './worker-set.ts';
 
 /** A question to the service's other processes. Each kind has its own form of answer. */
 const PeerQuestion = Type.Union([
-  /** Send your metrics; the answer is empty. */
-  Type.Object({ kind: Type.Literal('metrics') }),
   /** Hand over what you have counted; the answer is empty. */
   Type.Object({ kind: Type.Literal('write') }),
   /** Apply the configuration's file; the answer is empty, and absent if it isn't in use. */
@@ -19,12 +17,10 @@ const PeerQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('judge') }),
   /** Read the kept model lists again; the answer is empty. */
   Type.Object({ kind: Type.Literal('models') }),
-  HistoryQuestion,
+  /** What a feature asks itself; the feature knows the answer's form. */
+  Type.Object({ kind: Type.Literal('feature'), asked: Type.Object({}) }),
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;
-
-/** Maximum length of an answer, in characters; longer ones are dropped. */
-export const maxAnswer = 16 << 20;
 
 /** What a process hands over to be kept. */
 const Kept = Type.Union([

@@ -1,15 +1,9 @@
+import { maxAnswer } from '../../feature.ts';
 import { exchangeMs } from '../../hub/hub.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import { within } from '../../runtime/within.ts';
 import type { Keeper } from '../keeper.ts';
-import {
-  type FromWorker,
-  maxAnswer,
-  type PeerCall,
-  type PeerQuestion,
-  type PeerResult,
-  type ToWorker,
-} from './ipc-messages.ts';
+import type { FromWorker, PeerCall, PeerQuestion, PeerResult, ToWorker } from './ipc-messages.ts';
 import { asText, keeperOver } from './keep-messages.ts';
 import {
   type Answerer,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { type Family, FamilySums } from '../../features/metrics/families.ts';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
 import { withLocalBlobs } from '../../hub/local-blobs.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
+import { type Family, FamilySums } from '../../observe/families.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import { within } from '../../runtime/within.ts';
 import type { Keeper, KeptMember, Records } from '../keeper.ts';
@@ -187,7 +187,7 @@ export class PeerExchange {
       case 'keep':
         return keep(await this.#keeperOf(member), call.kept);
       case 'metrics':
-        await this.#askOthers(member, { kind: 'metrics' });
+        await this.#askOthers(member, { kind: 'feature', asked: { kind: 'metrics' } });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
       case 'exchange':
         if (this.#peers.has(member)) this.#names.set(member, call.push.member);

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { of } from 'rxjs';
-import { Feeds } from '../../../admin/requests/feeds.ts';
+import { Feeds } from '../../../engine/features/history/api/feeds.ts';
 import { RecordLines } from '../../../engine/features/record/record-lines.ts';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
 import { FactBook } from '../../../engine/hub/facts.ts';

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
-import { joinFleet } from '../../../engine/service/fleet.ts';
+import { joinFleet } from '../../../engine/hub/fleet.ts';
 import { isMissing, startRedis } from '../../support/processes/redis.ts';
 import { until } from '../../support/until.ts';
 import { inProcessFleet, storeRights, untilServed } from './rig.ts';

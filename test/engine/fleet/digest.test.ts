@@ -1,5 +1,5 @@
 import test from 'ava';
-import { configDigest } from '../../../engine/service/fleet.ts';
+import { configDigest } from '../../../engine/hub/fleet.ts';
 
 test('F10 members that differ in where they listen have one configuration; any other difference is one', (t) => {
   const source = { PORT: 1, HOST: '10.0.0.1', FLEET: { store: 's', address: 'http://a' }, LOG: false };

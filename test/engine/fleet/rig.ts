@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { openFleetStore } from '../../../engine/service/fleet.ts';
+import { openFleetStore } from '../../../engine/hub/fleet.ts';
 import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { addressIn, commandRig, type Running } from '../../support/processes/command.ts';

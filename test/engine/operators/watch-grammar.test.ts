@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Subject, takeWhile } from 'rxjs';
-import { grammarWatch } from '../../../engine/features/grammar-watch.ts';
+import { openGrammarWatch } from '../../../engine/features/grammar-watch/grammar-watch.ts';
 import type { Violation } from '../../../engine/model/grammar.ts';
 import { watchGrammar } from '../../../engine/operators/watch-grammar.ts';
 import { RequestRecords } from '../../../engine/request-record.ts';
@@ -79,7 +79,7 @@ test('a reload switches it on and off', async (t) => {
 
 test('the log has one line for each rule and provider in ten minutes, with stand-ins for texts', (t) => {
   let nowMs = 0;
-  const { follow, metrics } = grammarWatch(() => nowMs);
+  const { follow, metrics } = openGrammarWatch(() => nowMs);
   const records = new RequestRecords();
   records.follow([follow]);
   const lines: object[] = [];

@@ -124,7 +124,7 @@ test('a feature that is left out watches no request, and the answer is the same'
     const count = () => {
       ended += 1;
     };
-    const features = [{ follow: { ended: count } }];
+    const features = [{ configured: () => true, open: async () => ({ follow: { ended: count } }) }];
     const gateway = await startGateway(config, {}, { withoutFeatures, features });
     t.teardown(gateway.stop);
     const text = async (path: string, body?: object): Promise<string> =>

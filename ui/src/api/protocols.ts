@@ -1,4 +1,4 @@
-import type { Wire as Protocol } from '../../../engine/features/record/schema.ts';
+import type { Wire as Protocol } from '../../../engine/model/schema-parts.ts';
 
 /** A protocol that clients may speak. */
 export type { Protocol };

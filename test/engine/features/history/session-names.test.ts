@@ -2,12 +2,8 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import {
-  answeredTools,
-  sessionNames,
-  sessionSecret,
-  spokenTurns,
-} from '../../../../engine/features/history/session-names.ts';
+import { answeredTools, sessionNames, spokenTurns } from '../../../../engine/features/history/session-names.ts';
+import { sessionSecret } from '../../../../engine/service/session-secret.ts';
 import { chatClient } from '../../../../protocols/chat/index.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../../protocols/responses/index.ts';

@@ -1,11 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {
-  type Family,
-  FamilyChanges,
-  FamilySums,
-  renderFamilies,
-} from '../../../../engine/features/metrics/families.ts';
+import { type Family, FamilyChanges, FamilySums, renderFamilies } from '../../../../engine/observe/families.ts';
 
 const family = (
   name: string,

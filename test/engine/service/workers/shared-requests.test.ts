@@ -137,5 +137,5 @@ test('a worker that starts captures if the others do', async (t) => {
     const answers = ['nonsense', JSON.stringify({ on: true, kept: 0, bytes: 0, most: 50, mostBytes: 1 })];
     peers.receive({ type: 'result', id: message.id, result: { kind: 'ask', answers, missing: 0 } });
   });
-  t.true(await captureOfOthers(peers));
+  t.true(await captureOfOthers({ ...peers, ask: (asked) => peers.ask({ kind: 'feature', asked }) }));
 });

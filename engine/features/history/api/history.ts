@@ -1,6 +1,15 @@
 import Type from 'typebox';
-import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import type { StoredRequests } from '../../engine/features/history/stored-requests.ts';
+import { adminRoute, done, gated, jsonRoute, readNumber } from '../../../../admin/endpoint.ts';
+import { Outcome } from '../../../../admin/schema.ts';
+import type { DocumentedRoute } from '../../../http/documented-route.ts';
+import type { ReplyPart } from '../../../http/endpoint.ts';
+import { fail } from '../../../model/fault.ts';
+import { parseJson } from '../../../model/json/json.ts';
+import { reader } from '../../../model/schema.ts';
+import type { Gate } from '../../../runtime/backpressure.ts';
+import { type ClassSpan, type RequestFilter, sorts } from '../../../store/questions.ts';
+import { type Classed, classBounds } from '../../../store/shapes.ts';
+import { readTime } from '../../record/read-time.ts';
 import {
   HistoryCounts,
   HistoryExtent,
@@ -10,18 +19,9 @@ import {
   HistoryPage,
   HistorySums,
   KeptRequest,
-} from '../../engine/features/record/schema.ts';
-import { readTime } from '../../engine/features/usage/report.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
-import type { ReplyPart } from '../../engine/http/endpoint.ts';
-import { fail } from '../../engine/model/fault.ts';
-import { parseJson } from '../../engine/model/json/json.ts';
-import { reader } from '../../engine/model/schema.ts';
-import type { Gate } from '../../engine/runtime/backpressure.ts';
-import { type ClassSpan, type RequestFilter, sorts } from '../../engine/store/questions.ts';
-import { type Classed, classBounds } from '../../engine/store/shapes.ts';
-import { adminRoute, done, gated, jsonRoute, readNumber } from '../endpoint.ts';
-import { Outcome } from '../schema.ts';
+} from '../../record/schema.ts';
+import type { SharedHistory } from '../shared-history.ts';
+import type { StoredRequests } from '../stored-requests.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { Metrics } from '../engine/features/metrics/metrics.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
-import { adminEndpoint, ServiceFault } from './endpoint.ts';
+import { adminEndpoint, ServiceFault } from '../../../admin/endpoint.ts';
+import type { DocumentedRoute } from '../../http/documented-route.ts';
+import type { Metrics } from './metrics.ts';
 
 /** `GET /metrics`: metrics in Prometheus's text format. They reveal providers and models, so they need the key. */
 export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { finalize } from 'rxjs';
 import Type from 'typebox';
-import { followMs } from '../../engine/features/history/shared-history.ts';
-import type { FeedRequests } from '../../engine/features/record/schema.ts';
-import type { DocumentedRoute, OperationDoc } from '../../engine/http/documented-route.ts';
-import type { ReplyPart } from '../../engine/http/endpoint.ts';
-import { fail } from '../../engine/model/fault.ts';
-import type { Logs } from '../../engine/observe/log/logs.ts';
-import type { Gate } from '../../engine/runtime/backpressure.ts';
-import { adminEndpoint, gated, ServiceFault } from '../endpoint.ts';
-import { logSize } from '../logs.ts';
+import { adminEndpoint, gated, ServiceFault } from '../../../../admin/endpoint.ts';
+import { logSize } from '../../../../admin/logs.ts';
+import type { DocumentedRoute, OperationDoc } from '../../../http/documented-route.ts';
+import type { ReplyPart } from '../../../http/endpoint.ts';
+import { fail } from '../../../model/fault.ts';
+import type { Logs } from '../../../observe/log/logs.ts';
+import type { Gate } from '../../../runtime/backpressure.ts';
+import type { FeedRequests } from '../../record/schema.ts';
+import { followMs } from '../shared-history.ts';
 import type { Feed, Feeds } from './feeds.ts';
 import { activityNow, type RequestParts, readMinutes } from './requests.ts';
 

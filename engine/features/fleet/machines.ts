@@ -1,35 +1,23 @@
 import { firstValueFrom, map, mergeMap, type Observable, takeWhile, throwError, timeout, toArray } from 'rxjs';
-import Type, { type Static } from 'typebox';
-import { fleetAnswersPath } from '../../admin/fleet.ts';
-import { isLoopback } from '../config/sections/service-settings.ts';
-import { HistoryReading } from '../features/history/questions.ts';
-import type { MachineAnswers } from '../features/history/recent-answers.ts';
-import type { MachinesHeard } from '../features/record/schema.ts';
-import { type UsageCell, UsageCells, UsageQuery } from '../features/usage/schema.ts';
-import type { Sealer } from '../hub/seal.ts';
-import { fail } from '../model/fault.ts';
-import { parseJson } from '../model/json/json.ts';
-import { reader } from '../model/schema.ts';
-import { Backpressure } from '../runtime/backpressure.ts';
-import { createUpstreams } from '../upstream/create-upstreams.ts';
-import type { Upstreams } from '../upstream/upstreams.ts';
-import type { Fleet, FleetMember } from './fleet.ts';
-import { maxAnswer } from './workers/ipc-messages.ts';
+import Type from 'typebox';
+import { isLoopback } from '../../config/sections/service-settings.ts';
+import { maxAnswer, type OtherMachines } from '../../feature.ts';
+import type { Fleet, FleetMember } from '../../hub/fleet.ts';
+import type { Sealer } from '../../hub/seal.ts';
+import { fail } from '../../model/fault.ts';
+import { parseJson } from '../../model/json/json.ts';
+import { reader } from '../../model/schema.ts';
+import { Backpressure } from '../../runtime/backpressure.ts';
+import { createUpstreams } from '../../upstream/create-upstreams.ts';
+import type { Upstreams } from '../../upstream/upstreams.ts';
+import { fleetAnswersPath } from './routes.ts';
 
 /*
  * Machines of a fleet read each other's requests and usage over HTTP, when a view of them is opened. A question and its answers are
  * sealed with the fleet's key, which is what proves that the other end belongs to the fleet. The store holds none of it.
  */
 
-/** What a machine asks another. It only reads: nothing that changes the other can be asked. */
-export const FleetQuestion = Type.Union([
-  HistoryReading,
-  Type.Object({ kind: Type.Literal('usage'), query: UsageQuery }),
-]);
-export type FleetQuestion = Static<typeof FleetQuestion>;
-
-const sealedQuestion = reader(Type.Object({ atMs: Type.Number(), question: FleetQuestion }));
-const usageReader = reader(UsageCells);
+const sealedQuestion = reader(Type.Object({ atMs: Type.Number(), question: Type.Unknown() }));
 const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
 
 /** A question that is older or newer, in milliseconds, isn't answered: an eavesdropper may have repeated it. */
@@ -63,18 +51,6 @@ const openSealed = (sealer: Sealer, name: string, value: string): string | undef
   return undefined;
 };
 
-/** Asks the other machines of the fleet. */
-interface Machines {
-  /** Whether there are others. */
-  readonly isShared: () => boolean;
-  /** Their answers that came in time. A machine answers for all of its processes. */
-  readonly ask: (questionOf: (id: string) => FleetQuestion) => Promise<MachineAnswers>;
-  /** Their usage. */
-  readonly usage: (
-    query: UsageQuery,
-  ) => Promise<{ readonly heard: MachinesHeard; readonly cells: readonly UsageCell[] }>;
-}
-
 type Address = Pick<FleetMember, 'machine' | 'address'>;
 
 /** Several machines may have one host name, and several the same loopback address. */
@@ -93,11 +69,11 @@ const isReachable = ({ machine, address }: Address, ownMachine: string): boolean
 export const openMachines = (
   { members, machine: ownMachine, sealer }: Pick<Fleet, 'members' | 'machine' | 'sealer'>,
   nowMs: () => number,
-): Machines => {
+): OtherMachines => {
   const askOne = async (
     upstreams: Pick<Upstreams, 'call'>,
     { address }: Address,
-    question: FleetQuestion,
+    question: object,
   ): Promise<readonly string[] | undefined> => {
     const { value: sealed } = sealer.seal(questionName, JSON.stringify({ atMs: nowMs(), question }));
     const url = new URL(`${fleetAnswersPath}?${new URLSearchParams({ question: sealed })}`, address);
@@ -105,7 +81,7 @@ export const openMachines = (
     const answers = text === undefined ? undefined : parseJson(openSealed(sealer, answersName(sealed), text) ?? '');
     return sealedAnswers.matches(answers) ? answers : undefined;
   };
-  const ask: Machines['ask'] = async (questionOf) => {
+  const ask: OtherMachines['ask'] = async (questionOf) => {
     const others = otherMachines(members());
     const reachable = others.filter((one) => isReachable(one, ownMachine)).slice(0, maxMachines);
     const upstreams = createUpstreams(bounds);
@@ -125,11 +101,6 @@ export const openMachines = (
   return {
     isShared: () => otherMachines(members()).length > 0,
     ask,
-    async usage(query) {
-      const { heard, answers } = await ask(() => ({ kind: 'usage', query }));
-      const cells = answers.map(({ text }) => parseJson(text)).filter((answer) => usageReader.matches(answer));
-      return { heard, cells: cells.flat() };
-    },
   };
 };
 
@@ -159,12 +130,15 @@ export const answerMachine = async (
   sealer: Sealer,
   nowMs: number,
   sealed: string,
-  answers: (question: FleetQuestion) => Promise<readonly string[]>,
+  answersTo: (asked: unknown) => Promise<readonly string[] | undefined>,
 ): Promise<string> => {
   const asked = parseJson(openSealed(sealer, questionName, sealed) ?? '');
-  if (!sealedQuestion.matches(asked))
-    return fail('unauthorized', "question must be sealed with the fleet's key: FLEET.key and the version must agree.");
+  if (!sealedQuestion.matches(asked)) return notOfFleet();
   if (Math.abs(nowMs - asked.atMs) > validMs)
     return fail('unauthorized', "question is too old or too new: the machines' clocks must agree (NTP).");
-  return sealer.seal(answersName(sealed), JSON.stringify(await answers(asked.question))).value;
+  const answers = await answersTo(asked.question);
+  return answers ? sealer.seal(answersName(sealed), JSON.stringify(answers)).value : notOfFleet();
 };
+
+const notOfFleet = (): never =>
+  fail('unauthorized', "question must be sealed with the fleet's key: FLEET.key and the version must agree.");

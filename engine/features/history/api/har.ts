@@ -1,7 +1,7 @@
-import { chunkBytes } from '../../engine/features/history/capture-file.ts';
-import { type Capture, type KeptRequest, RequestDetail } from '../../engine/features/record/schema.ts';
-import { parseJson } from '../../engine/model/json/json.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { parseJson } from '../../../model/json/json.ts';
+import { reader } from '../../../model/schema.ts';
+import { type Capture, type KeptRequest, RequestDetail } from '../../record/schema.ts';
+import { chunkBytes } from '../capture-file.ts';
 
 /** The text before and after the entries of a HAR. Source: HTTP Archive 1.2, section "log". */
 export const harStart = (version: string): string =>

@@ -1,5 +1,5 @@
-import type { AppLog } from '../observe/log/logs.ts';
 import type { LoopHold } from '../runtime/loop-watch.ts';
+import type { AppLog } from './log/logs.ts';
 
 /** How often a step has held the event loop. */
 interface HoldCount {

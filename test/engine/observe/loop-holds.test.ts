@@ -1,5 +1,5 @@
 import test from 'ava';
-import { LoopHolds } from '../../../engine/features/loop-holds.ts';
+import { LoopHolds } from '../../../engine/observe/loop-holds.ts';
 
 test('holds are counted by step, and logged at most every 10 s', (t) => {
   let nowMs = 0;

@@ -1,7 +1,10 @@
 import Type from 'typebox';
-import type { Config, NamedClient } from '../engine/config/config.ts';
-import type { ConfigStore } from '../engine/config/files/store.ts';
-import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
+import { configOutcome } from '../../../admin/config/config.ts';
+import { jsonRoute, readJsonBody } from '../../../admin/endpoint.ts';
+import { AddedClient, ClientList, Outcome } from '../../../admin/schema.ts';
+import type { Config, NamedClient } from '../../config/config.ts';
+import type { ConfigStore } from '../../config/files/store.ts';
+import { type ClientBudget, ClientFile } from '../../config/schema.ts';
 import {
   editClients,
   expiryOf,
@@ -9,24 +12,21 @@ import {
   hashedKey,
   lastClientNotice,
   newClientKey,
-} from '../engine/config/sections/clients.ts';
-import type { ClientServices } from '../engine/features/clients/client-session.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
-import { fail, quoted } from '../engine/model/fault.ts';
-import { isJsonObject, type Json } from '../engine/model/json/json.ts';
-import { nanoPerUsd } from '../engine/routing/catalogue/catalogue.ts';
-import type { Gateway } from '../engine/routing/gateway.ts';
-import { unpricedModels } from '../engine/routing/model-findings.ts';
-import { configOutcome } from './config/config.ts';
-import { jsonRoute, readJsonBody } from './endpoint.ts';
-import { AddedClient, ClientList, Outcome } from './schema.ts';
+} from '../../config/sections/clients.ts';
+import type { FeatureServices } from '../../feature.ts';
+import type { DocumentedRoute } from '../../http/documented-route.ts';
+import { fail, quoted } from '../../model/fault.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { familySum, keyRefusalsName } from '../../observe/families.ts';
+import { nanoPerUsd } from '../../routing/catalogue/catalogue.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import { unpricedModels } from '../../routing/model-findings.ts';
+import type { ClientServices } from './client-session.ts';
 
 /** Dependencies of the endpoints of clients. */
-interface ClientParts extends ClientServices {
-  readonly gateway: () => Gateway;
-  readonly store: ConfigStore;
-  /** Requests refused for their key since the start. */
-  readonly keyRefusals: () => Promise<number>;
+interface ClientParts extends Pick<FeatureServices, 'current' | 'store' | 'features'> {
+  /** Absent: there are no clients. */
+  readonly counts: ClientServices | undefined;
 }
 
 /** What a client is added with; its key is made by the service. */
@@ -42,20 +42,19 @@ const untilOf = (expires: Json): Json => (typeof expires === 'string' ? expiryOf
  * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
  * `PATCH` changes what one may use, `DELETE` removes one.
  */
-export const clientRoutes = ({ gateway, store, keyRefusals, ...counts }: ClientParts): readonly DocumentedRoute[] => [
+export const clientRoutes = ({ current, store, features, counts }: ClientParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/clients', {
     summary: 'Clients with keys of their own: limits and use',
     says: 'The clients of the configuration.',
     reply: ClientList,
     answer: async () => {
-      const current = gateway();
-      await Promise.all(
-        (current.config.clients ?? []).map(({ name, budget }) => budget && counts.usage.whenKnown(name, budget.per)),
-      );
+      const { gateway } = current;
+      const { clients = [] } = gateway.config;
+      await Promise.all(clients.map(({ name, budget }) => budget && counts?.usage.whenKnown(name, budget.per)));
       return {
-        clients: (current.config.clients ?? []).map((client) => show(client, current, counts)),
-        isKeyNeeded: (current.config.apiKey ?? current.config.clients) !== undefined,
-        keyRefusals: await keyRefusals(),
+        clients: counts ? clients.map((client) => show(client, gateway, counts)) : [],
+        isKeyNeeded: (gateway.config.apiKey ?? gateway.config.clients) !== undefined,
+        keyRefusals: familySum(await features.families(), keyRefusalsName),
       };
     },
   }),

@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { sessionsOf } from '../../engine/features/history/sessions.ts';
-import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { maxSummaries } from '../../engine/features/record/record-lines.ts';
-import { SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
-import { fail } from '../../engine/model/fault.ts';
-import { jsonRoute, readNumber } from '../endpoint.ts';
+import { jsonRoute, readNumber } from '../../../../admin/endpoint.ts';
+import type { DocumentedRoute } from '../../../http/documented-route.ts';
+import { fail } from '../../../model/fault.ts';
+import { maxSummaries } from '../../record/record-lines.ts';
+import { SessionDetail, SessionList } from '../../record/schema.ts';
+import { sessionsOf } from '../sessions.ts';
+import type { SharedHistory } from '../shared-history.ts';
 import { type HistoryParts, readCursor, readFilter, readLine } from './history.ts';
 
 /** Dependencies of the endpoints of sessions. */

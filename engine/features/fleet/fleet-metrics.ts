@@ -1,4 +1,4 @@
-import type { Across, Metric } from '../observe/metric.ts';
+import type { Across, Metric } from '../../observe/metric.ts';
 
 /** One process's figures of the fleet that it belongs to. */
 interface FleetFigures {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { reader } from '../model/schema.ts';
 
 const Across = Type.Union([Type.Literal('sum'), Type.Literal('max'), Type.Literal('min')]);
 
@@ -14,6 +15,19 @@ export const Family = Type.Object({
   series: Type.Array(Type.Tuple([Type.String({ maxLength: 10_000 }), Type.Number()]), { maxItems: 100_000 }),
 });
 export type Family = Static<typeof Family>;
+
+/** Asks a process to tell what has changed, before the metrics of all are read. */
+export const familiesQuestion = reader(Type.Object({ kind: Type.Literal('metrics') }));
+
+/** The metric of requests without a valid key, without the prefix. */
+export const keyRefusalsName = 'key_refusals_total';
+
+/** The sum of a metric's series; `name` is without the prefix. */
+export const familySum = (families: readonly Family[], name: string): number =>
+  families
+    .filter((family) => family.name.endsWith(`_${name}`))
+    .flatMap(({ series }) => series)
+    .reduce((sum, [, value]) => sum + value, 0);
 
 /** Renders metrics in Prometheus's text format. Source: Prometheus, "Exposition formats", version 0.0.4. */
 export const renderFamilies = (families: readonly Family[]): string => `${families.map(render).join('\n\n')}\n`;

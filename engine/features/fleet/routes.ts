@@ -1,6 +1,6 @@
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
-import { jsonRoute, openEndpoint } from './endpoint.ts';
-import { FleetState } from './schema.ts';
+import { jsonRoute, openEndpoint } from '../../../admin/endpoint.ts';
+import { FleetState } from '../../../admin/schema.ts';
+import type { DocumentedRoute } from '../../http/documented-route.ts';
 
 /** Path of the endpoint for other machines. Its query's `question` is the sealed question. */
 export const fleetAnswersPath = '/api/fleet/answers';

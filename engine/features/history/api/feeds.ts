@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { fail } from '../../engine/model/fault.ts';
+import { fail } from '../../../model/fault.ts';
 
 /** How many streams a process keeps open. */
 const maxFeeds = 100;

@@ -3,18 +3,17 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import Type, { type Static } from 'typebox';
-import type { FleetState } from '../../admin/schema.ts';
 import type { Config, FleetConfig } from '../config/config.ts';
-import type { HubStore } from '../hub/contract.ts';
-import { Hub } from '../hub/hub.ts';
-import { RedisStore, type StoreChange } from '../hub/redis-store.ts';
-import { createSealer, type Sealer } from '../hub/seal.ts';
 import { errorCode } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { version } from '../paths.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import type { HubStore } from './contract.ts';
+import { Hub } from './hub.ts';
+import { RedisStore, type StoreChange } from './redis-store.ts';
+import { createSealer, type Sealer } from './seal.ts';
 
 /** Opens the store that several machines share. Throws a message for users. */
 export const openFleetStore = (
@@ -207,25 +206,3 @@ const digestOver = (nowMs: () => number) => {
     return { config, configSeconds: Math.floor((nowMs() - sinceMs) / 1_000) };
   };
 };
-
-/** Seconds after which two different configurations are shown as drift; a rollout takes less. */
-const driftSeconds = 60;
-
-/** The fleet's metrics. */
-export const fleetFigures = ({ hub, members }: Fleet) => ({
-  ...hub.figures,
-  strangers: members().filter(({ isStranger }) => isStranger).length,
-});
-
-/** The answer of `GET /api/fleet`. */
-export const fleetState = (fleet: Fleet): FleetState => {
-  const { isUp, seconds, problem, clockOffSeconds } = fleet.hub.figures;
-  const members = [...fleet.members()];
-  const store = { up: isUp, seconds, problem: problem === '' ? null : problem, clockOffSeconds };
-  return { store, drift: hasDrift(members), members };
-};
-
-/** Whether members have used different configurations for longer than a rollout takes. */
-export const hasDrift = (members: readonly Pick<FleetMember, 'config' | 'configSeconds'>[]): boolean =>
-  new Set(members.map(({ config }) => config)).size > 1 &&
-  members.every(({ configSeconds }) => configSeconds >= driftSeconds);

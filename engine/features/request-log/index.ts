@@ -1,15 +1,13 @@
-import type { Feature } from '../feature.ts';
-import type { RequestHooks } from '../http/settings.ts';
-import { FaultError } from '../model/fault.ts';
-import type { Logs } from '../observe/log/logs.ts';
-import type { RequestRecord } from '../request-record.ts';
-import { memoize } from '../runtime/memoize.ts';
+import type { Feature, FeatureFolder } from '../../feature.ts';
+import { FaultError } from '../../model/fault.ts';
+import type { RequestRecord } from '../../request-record.ts';
+import { memoize } from '../../runtime/memoize.ts';
 
 /** Configurations whose first request without a judge was logged: coding agents send many. */
 const toldUnjudged = new WeakSet<object>();
 
 /** Logs requests' destinations, failures and losses in the application log, and counts the losses. */
-export const requestLog: Feature = {
+const logging: Feature = {
   follow: {
     /** Logs the destination, the reason and the losses; once per destination, not per retry. */
     encoded(record, { client, progress, resolution, relays, context, call, retries, unjudged }) {
@@ -72,6 +70,9 @@ export const requestLog: Feature = {
   },
 };
 
+/** Logs requests in the application log. */
+export const requestLog: FeatureFolder = { configured: () => true, open: async () => logging };
+
 /** A URL without its query, which may hold a key. Calls share their URLs. */
 const addressOf = memoize((url: URL) => url.origin + url.pathname);
 
@@ -82,18 +83,3 @@ const who = ({ id, namedClient, upstreamId }: RequestRecord) => ({
 });
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
-
-/** Logs two records per request to the server log. */
-export const httpLog = ({ server, app }: Logs): RequestHooks => ({
-  started({ number, method, path, query, remoteAddress }) {
-    const url = query === '' ? path : `${path}?${query}`;
-    server.request({ reqId: number, method, url, remoteAddress });
-  },
-  finished({ number }, { status, durationMs, aborted }) {
-    server.completed({ reqId: number, statusCode: status, responseTimeMs: durationMs, aborted });
-  },
-  failed(error, requestId) {
-    app.error('internal error', { requestId, stack: error instanceof Error ? error.stack : String(error) });
-  },
-  warn: (line) => app.warn(line),
-});

@@ -1,4 +1,4 @@
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
+import type { DocumentedRoute } from '../../../http/documented-route.ts';
 import { feedRoutes } from './feed.ts';
 import { type HistoryParts, historyRoutes } from './history.ts';
 import { type RequestParts, requestRoutes } from './requests.ts';

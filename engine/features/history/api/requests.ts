@@ -1,14 +1,14 @@
 import Type from 'typebox';
-import { CaptureFile, captureFile } from '../../engine/features/history/capture-file.ts';
-import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { maxSummaries } from '../../engine/features/record/record-lines.ts';
-import { Activity, CaptureState, RequestDetail, RequestList } from '../../engine/features/record/schema.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
-import type { ReplyPart } from '../../engine/http/endpoint.ts';
-import { fail } from '../../engine/model/fault.ts';
-import { reader } from '../../engine/model/schema.ts';
-import { adminRoute, done, jsonRoute, jsonTextReply, readJsonBody, readNumber } from '../endpoint.ts';
-import { Outcome } from '../schema.ts';
+import { adminRoute, done, jsonRoute, jsonTextReply, readJsonBody, readNumber } from '../../../../admin/endpoint.ts';
+import { Outcome } from '../../../../admin/schema.ts';
+import type { DocumentedRoute } from '../../../http/documented-route.ts';
+import type { ReplyPart } from '../../../http/endpoint.ts';
+import { fail } from '../../../model/fault.ts';
+import { reader } from '../../../model/schema.ts';
+import { maxSummaries } from '../../record/record-lines.ts';
+import { Activity, CaptureState, RequestDetail, RequestList } from '../../record/schema.ts';
+import { CaptureFile, captureFile } from '../capture-file.ts';
+import type { SharedHistory } from '../shared-history.ts';
 import { findKept, type HistoryParts } from './history.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
 

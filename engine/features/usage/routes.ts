@@ -1,24 +1,18 @@
 import Type from 'typebox';
-import type { StoredRequests } from '../engine/features/history/stored-requests.ts';
-import type { MachinesHeard } from '../engine/features/record/schema.ts';
-import { readUsageQuery, usageCsv, usageReport } from '../engine/features/usage/report.ts';
-import {
-  type UsageCell,
-  UsageGroup,
-  type UsageQuery,
-  UsageReport,
-  UsageStep,
-} from '../engine/features/usage/schema.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
-import type { WholeReply } from '../engine/http/endpoint.ts';
-import { fail } from '../engine/model/fault.ts';
-import { adminRoute, jsonTextReply } from './endpoint.ts';
+import { adminRoute, jsonTextReply } from '../../../admin/endpoint.ts';
+import type { DocumentedRoute } from '../../http/documented-route.ts';
+import type { WholeReply } from '../../http/endpoint.ts';
+import { fail } from '../../model/fault.ts';
+import type { AskStore } from '../../store/questions.ts';
+import type { MachinesHeard } from '../record/schema.ts';
+import { readUsageQuery, usageCsv, usageReport } from './report.ts';
+import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from './schema.ts';
 
 /** Dependencies of the endpoint of usage. */
 interface UsageParts {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
-  readonly stored: Pick<StoredRequests, 'ask'>;
+  readonly ask: AskStore;
   /** The same of other machines; `undefined`: there are none. */
   readonly others: (
     query: UsageQuery,
@@ -26,7 +20,7 @@ interface UsageParts {
 }
 
 /** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other machines. */
-export const usageRoutes = ({ nowMs, stored, others }: UsageParts): readonly DocumentedRoute[] => [
+export const usageRoutes = ({ nowMs, ask, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',
     says: 'Sums by name, and by 5 seconds, minute, hour, day or month.',
@@ -52,7 +46,7 @@ export const usageRoutes = ({ nowMs, stored, others }: UsageParts): readonly Doc
         return fail('invalid-request', 'format must be one of json, csv.', { param: 'format' });
       const asked = Object.fromEntries(params);
       const read = readUsageQuery(asked, nowMs());
-      const [far, own] = await Promise.all([others(read), stored.ask('usage', read)]);
+      const [far, own] = await Promise.all([others(read), ask('usage', read)]);
       const report = usageReport(read, own, ...(far ? [far.cells] : []));
       if (far) report.machines = far.heard;
       return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
-import type { Feature } from '../feature.ts';
-import type { Violation } from '../model/grammar.ts';
-import { standIn } from '../observe/log/stand-ins.ts';
-import type { RequestRecord } from '../request-record.ts';
-import { BoundedMap } from '../runtime/memoize.ts';
-import { Tally } from './record/series.ts';
+import type { Feature } from '../../feature.ts';
+import type { Violation } from '../../model/grammar.ts';
+import { standIn } from '../../observe/log/stand-ins.ts';
+import type { RequestRecord } from '../../request-record.ts';
+import { BoundedMap } from '../../runtime/memoize.ts';
+import { Tally } from '../record/series.ts';
 
 /** Lines in the log on one rule and provider have at least this distance, in milliseconds; one says how many have been left out. */
 const logEveryMs = 600_000;
@@ -23,7 +23,7 @@ interface Logged {
  * Counts what breaks the rules of providers' wire formats, and logs it with the record's bytes, in which stand-ins take the place of
  * texts. `nowMs`: a clock that nobody sets.
  */
-export const grammarWatch = (nowMs: () => number): Required<Pick<Feature, 'follow' | 'metrics'>> => {
+export const openGrammarWatch = (nowMs: () => number): Required<Pick<Feature, 'follow' | 'metrics'>> => {
   const counts = new Tally();
   const logged = new BoundedMap<string, Logged>(maxKnown);
   const violated = (record: RequestRecord, { rule, record: number, path, expected }: Violation, text: string): void => {

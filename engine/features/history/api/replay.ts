@@ -1,23 +1,23 @@
 import { from, mergeMap, type Observable, of } from 'rxjs';
 import Type from 'typebox';
-import { findProvider } from '../../engine/config/sections/destination.ts';
-import { readReplayable, replay } from '../../engine/features/history/replay.ts';
-import type { SharedHistory } from '../../engine/features/history/shared-history.ts';
-import { RequestDetail } from '../../engine/features/record/schema.ts';
-import type { DocumentedRoute, OperationDoc } from '../../engine/http/documented-route.ts';
-import type { HttpRequest, ReplyPart } from '../../engine/http/endpoint.ts';
-import { fail } from '../../engine/model/fault.ts';
-import { parseJson } from '../../engine/model/json/json.ts';
-import type { ClientProtocol } from '../../engine/model/protocol.ts';
-import { reader } from '../../engine/model/schema.ts';
-import type { Gateway } from '../../engine/routing/gateway.ts';
-import { adminEndpoint, jsonReply, readJsonBody } from '../endpoint.ts';
-import { ReplayRequest } from '../schema.ts';
+import { adminEndpoint, jsonReply, readJsonBody } from '../../../../admin/endpoint.ts';
+import { ReplayRequest } from '../../../../admin/schema.ts';
+import { findProvider } from '../../../config/sections/destination.ts';
+import type { DocumentedRoute, OperationDoc } from '../../../http/documented-route.ts';
+import type { HttpRequest, ReplyPart } from '../../../http/endpoint.ts';
+import { fail } from '../../../model/fault.ts';
+import { parseJson } from '../../../model/json/json.ts';
+import type { ClientProtocol } from '../../../model/protocol.ts';
+import { reader } from '../../../model/schema.ts';
+import type { Gateway } from '../../../routing/gateway.ts';
+import { RequestDetail } from '../../record/schema.ts';
+import { readReplayable, replay } from '../replay.ts';
+import type { SharedHistory } from '../shared-history.ts';
 
 /** Dependencies of the replay endpoint. */
 export interface ReplayParts {
   readonly requests: Pick<SharedHistory, 'find'>;
-  readonly clients: readonly ClientProtocol[];
+  readonly protocols: readonly ClientProtocol[];
   /** Returns the current gateway, or that of a preset. */
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
 }
@@ -42,7 +42,7 @@ export const replayRoutes = (parts: ReplayParts): readonly DocumentedRoute[] => 
 
 const noCapture = (): never => fail('not-found', 'There is no capture of that id, or not any more.');
 
-const play = (text: string, incoming: HttpRequest, { clients, gatewayOf }: ReplayParts): Observable<ReplyPart> => {
+const play = (text: string, incoming: HttpRequest, { protocols, gatewayOf }: ReplayParts): Observable<ReplyPart> => {
   const wanted = requestReader.read(incoming.body.length === 0 ? {} : readJsonBody(incoming.body));
   // The text was written by this process; the reader restores its type.
   const detail = detailReader.read(parseJson(text));
@@ -50,7 +50,7 @@ const play = (text: string, incoming: HttpRequest, { clients, gatewayOf }: Repla
   if (typeof replayable === 'string') return of(conflictReply(replayable));
   const { summary, provider } = replayable;
   const protocolOf = (wire: string): ClientProtocol =>
-    clients.find((client) => client.wire === wire) ?? fail('invalid-request', `client ${wire} is not served here.`);
+    protocols.find((client) => client.wire === wire) ?? fail('invalid-request', `client ${wire} is not served here.`);
   const settings = {
     id: incoming.id,
     startedAtMs: incoming.startedAtMs,

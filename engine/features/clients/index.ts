@@ -1,0 +1,34 @@
+import { laterRoutes } from '../../../admin/later-routes.ts';
+import type { FeatureFolder, FeatureServices } from '../../feature.ts';
+import type { DocumentedRoute } from '../../http/documented-route.ts';
+import type { ClientServices } from './client-session.ts';
+import type { ClientUsageKeeper } from './usage-files.ts';
+
+interface ClientsServices extends FeatureServices {
+  readonly keeper: { readonly clients: ClientUsageKeeper };
+}
+
+/** Clients with keys of their own: what they may use, their limits and budgets. */
+export const clientsFeature: FeatureFolder<ClientsServices> = {
+  configured: (config) => config.clients !== undefined,
+  async open(services) {
+    const { openClients } = await import('./open-clients.ts');
+    const { logs, steadyNowMs, current, hub, fleet } = services;
+    const { admit, write, close, ...counts } = await openClients({
+      log: logs.app,
+      keeper: services.keeper.clients,
+      nowMs: steadyNowMs,
+      current,
+      limits: hub,
+      budgets: fleet?.hub,
+    });
+    return { admit, write, close, routes: routesOf(services, counts) };
+  },
+  closedRoutes: (services) => routesOf(services, undefined),
+};
+
+const routesOf = (services: FeatureServices, counts: ClientServices | undefined): readonly DocumentedRoute[] =>
+  laterRoutes(
+    ['GET /api/clients', 'POST /api/clients', 'PATCH /api/clients/:name', 'DELETE /api/clients/:name'],
+    async () => (await import('./routes.ts')).clientRoutes({ ...services, counts }),
+  );

@@ -1,0 +1,37 @@
+import { laterRoutes } from '../../../admin/later-routes.ts';
+import { type FeatureFolder, type FeatureServices, questionOf } from '../../feature.ts';
+import { familiesQuestion } from '../../observe/families.ts';
+import { watchLoop } from '../../runtime/loop-watch.ts';
+import { upstreamStates } from '../../upstream/health/show-health.ts';
+import type { SharedMetrics } from './metrics.ts';
+
+interface MetricsServices extends FeatureServices {
+  /** Metrics of all processes, put together elsewhere; absent: there are never others. */
+  readonly sharedMetrics: SharedMetrics | undefined;
+}
+
+/** Counts requests, and renders what is counted anywhere in the service. */
+export const metrics: FeatureFolder<MetricsServices> = {
+  configured: () => true,
+  async open({ losses, current, active, sharedMetrics: shared, features }) {
+    const { openMetrics } = await import('./open-metrics.ts');
+    const upstreams = () => upstreamStates(current.gateway);
+    const { metrics: counted, feature } = openMetrics({ losses, upstreams, active, shared, others: features.metrics });
+    const stopWatching = watchLoop(counted.held);
+    return {
+      ...feature,
+      question: questionOf({
+        shape: familiesQuestion,
+        async own() {
+          await counted.tellAll();
+          return undefined;
+        },
+      }),
+      routes: laterRoutes(['GET /metrics'], async () => (await import('./routes.ts')).metricsRoutes(counted)),
+      async close() {
+        stopWatching();
+        await feature.close?.();
+      },
+    };
+  },
+};

@@ -1,0 +1,37 @@
+import { laterRoutes } from '../../../admin/later-routes.ts';
+import { type FeatureFolder, type OtherMachines, questionOf } from '../../feature.ts';
+import { parseJson } from '../../model/json/json.ts';
+import { reader } from '../../model/schema.ts';
+import { UsageCells, type UsageQuery, UsageQuestion } from './schema.ts';
+
+const question = reader(UsageQuestion);
+const cellsReader = reader(UsageCells);
+
+/** Reports requests, tokens and cost over time. */
+export const usage: FeatureFolder = {
+  configured: () => true,
+  open: async ({ nowMs, features }) => ({
+    // The store has what all processes have handed over, so that one answers for all.
+    question: questionOf({
+      shape: question,
+      own: async () => undefined,
+      machine: {
+        shape: question,
+        answers: async ({ query }) => [JSON.stringify(await features.askStore('usage', query))],
+      },
+    }),
+    routes: laterRoutes(['GET /api/usage'], async () =>
+      (await import('./routes.ts')).usageRoutes({
+        nowMs,
+        ask: features.askStore,
+        others: (query) => (features.machines.isShared() ? cellsOf(features.machines, query) : undefined),
+      }),
+    ),
+  }),
+};
+
+const cellsOf = async ({ ask }: OtherMachines, query: UsageQuery) => {
+  const { heard, answers } = await ask(() => ({ kind: 'usage', query }));
+  const cells = answers.map(({ text }) => parseJson(text)).filter((answer) => cellsReader.matches(answer));
+  return { heard, cells: cells.flat() };
+};
