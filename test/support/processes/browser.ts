@@ -157,6 +157,8 @@ export const violations = async (page: Page): Promise<readonly string[]> => {
     found.push(...rows.map((row) => `${colorScheme}: ${row}`));
   }
   await page.emulateMedia({ colorScheme: 'light' });
+  // A click while the page takes on the theme again may be lost.
+  await settle(page);
   return found;
 };
 
