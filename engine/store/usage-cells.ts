@@ -15,21 +15,26 @@ import {
   unitMs,
 } from './usage.ts';
 
+type SumsGroup = 'model' | 'provider' | 'client' | 'scenario' | 'protocol' | 'all';
+
 /** What sums are asked for: from units of one length that begin in a span, in milliseconds since 1970. */
 export interface SumsQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  readonly by: 'model' | 'provider' | 'client' | 'scenario' | 'protocol' | 'all';
+  readonly by: SumsGroup;
+  /** What each name is split by further. */
+  readonly part?: SumsGroup;
   readonly step: UsageUnit | 'day' | 'month' | 'none';
   readonly unit: UsageUnit;
   /** Minutes by which days and months begin before those of UTC. */
   readonly offset?: number;
 }
 
-/** What requests of one name came to in one step; an empty name is none. */
+/** What requests of one name, or of a part of it, came to in one step; an empty name is none. */
 export interface SumsCell {
   readonly from: string | null;
   readonly name: string;
+  readonly part?: string;
   readonly sums: Sums;
   readonly times: Times;
 }
@@ -37,14 +42,18 @@ export interface SumsCell {
 /** Rows of a report that have a name of their own: beyond it, they are summed up under `otherName`. */
 const maxRows = 20_000;
 
-/** Sums of requests by step and name, at most so many. */
+const keyOf = (from: string | null, { name, part }: Pick<SumsCell, 'name' | 'part'>): string =>
+  JSON.stringify([from, name, part]);
+
+/** Sums of requests by step and names, at most so many. */
 export class SumsCells {
   readonly #cells = new Map<string, SumsCell>();
 
-  add(from: string | null, ownName: string, sums: Partial<Sums>, times: Times): void {
-    const name = this.#cells.size < maxRows || this.#cells.has(`${from} ${ownName}`) ? ownName : otherName;
-    const key = `${from} ${name}`;
-    const cell = this.#cells.get(key) ?? { from, name, sums: { ...noUsage }, times: noTimes() };
+  add({ from, sums, times, ...own }: SumsCell): void {
+    const other = { name: otherName, ...(own.part !== undefined && { part: otherName }) };
+    const names = this.#cells.size < maxRows || this.#cells.has(keyOf(from, own)) ? own : other;
+    const key = keyOf(from, names);
+    const cell = this.#cells.get(key) ?? { from, ...names, sums: { ...noUsage }, times: noTimes() };
     this.#cells.set(key, cell);
     addSums(cell.sums, sums);
     addTimes(cell.times, times);
@@ -59,15 +68,19 @@ export class SumsCells {
 export const usageIn = (db: Database, query: SumsQuery): readonly SumsCell[] => {
   const width = unitMs[query.unit];
   const floor = (atMs: number): number => Math.floor(atMs / width) * width;
-  const names = new Map<unknown, string>();
-  for (const { id, names: all } of db.prepare('SELECT id, names FROM series').all())
-    names.set(id, nameOf(query.by, seriesIn(all)));
+  const { by, part } = query;
+  const names = new Map<unknown, Pick<SumsCell, 'name' | 'part'>>();
+  for (const { id, names: all } of db.prepare('SELECT id, names FROM series').all()) {
+    const series = seriesIn(all);
+    names.set(id, { name: nameOf(by, series), ...(part && { part: nameOf(part, series) }) });
+  }
   const rows = db
     .prepare('SELECT * FROM usage WHERE unit = ? AND at BETWEEN ? AND ?')
     .all(width, floor(query.fromMs), floor(query.toMs - 1));
   const cells = new SumsCells();
   for (const row of rows) {
-    cells.add(stepOf(query, Number(row.at)), names.get(row.series) ?? '', sumsIn(row), timesIn(row.times));
+    const own = names.get(row.series) ?? { name: '' };
+    cells.add({ from: stepOf(query, Number(row.at)), ...own, sums: sumsIn(row), times: timesIn(row.times) });
   }
   return cells.all;
 };

@@ -288,7 +288,7 @@ export const createProgram = (run: RunCommand): Command => {
   program
     .command('usage')
     .description('show requests, tokens, cost and times')
-    .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
+    .option('--by <what>', 'model, provider, client, scenario or protocol, or two, as client,model', 'model')
     .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
     .option('--until <time>', 'the end; default: now')
     .option('--step <step>', 'minute, hour, day or month')

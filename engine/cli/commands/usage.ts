@@ -36,19 +36,20 @@ export const printUsage = async (
   else for (const line of tableOf(report, times)) cli.print(line);
 };
 
-const tableOf = ({ from, to, by, step, total, rows }: UsageReport, times: boolean): readonly string[] => {
+const tableOf = ({ from, to, by, part, step, total, rows }: UsageReport, times: boolean): readonly string[] => {
   const columns = columnsOf(by, times);
   const figures = (sums: UsageFigures): readonly string[] => Object.values(columns).map((column) => column(sums));
   const span = `From ${from} to ${to}`;
   if (rows.length === 0) return [`${span}: no requests.`];
   const stepped = step !== 'none';
-  const head = [...(stepped ? [step] : []), by, ...Object.keys(columns)];
-  const cells = rows.map(({ from: start, name, ...sums }) => [
+  const head = [...(stepped ? [step] : []), by, ...(part ? [part] : []), ...Object.keys(columns)];
+  const cells = rows.map(({ from: start, name, part: own, ...sums }) => [
     ...(stepped ? [startText(start ?? '', step)] : []),
     harmless(name ?? '–'),
+    ...(part ? [harmless(own ?? '–')] : []),
     ...figures(sums),
   ]);
-  const lines = [head, ...cells, [...(stepped ? [''] : []), 'total', ...figures(total)]];
+  const lines = [head, ...cells, [...(stepped ? [''] : []), 'total', ...(part ? [''] : []), ...figures(total)]];
   const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const names = head.length - Object.keys(columns).length;
   const table = lines.map((line) =>

@@ -40,7 +40,9 @@ export const readUsageQuery = (
     readTime(text, nowMs) ??
     refuse(param, 'must be a time as 2026-01-31 or 2026-01-31T08:00Z, or how long ago, as 15m, 36h or 7d.');
   const toMs = to === undefined ? nowMs : timeOf('to', to);
-  const group = groups.find((known) => known === by) ?? refuse('by', `must be one of ${groups.join(', ')}.`);
+  const [group, part, ...further] = by.split(',').map((name) => groups.find((known) => known === name));
+  if (!group || (by.includes(',') && !part) || further.length > 0)
+    return refuse('by', `must be one of ${groups.join(', ')}, or two, as client,model.`);
   const width = steps.find((known) => known === step) ?? refuse('step', `must be one of ${steps.join(', ')}.`);
   const beginMs = timeOf('from', from);
   const unit = unitOf(width, beginMs, toMs, nowMs);
@@ -54,7 +56,11 @@ export const readUsageQuery = (
     refuse('step', `must be day, month or none beyond ${maxHourlyDays} days.`);
   if (!offsetPattern.test(offset) || Math.abs(Number(offset)) > maxOffset)
     refuse('offset', `must be whole minutes from -${maxOffset} to ${maxOffset}.`);
-  return { fromMs, toMs, by: group, step: width, unit, ...(Number(offset) !== 0 && { offset: Number(offset) }) };
+  return {
+    ...{ fromMs, toMs, by: group, step: width, unit },
+    ...(part && { part }),
+    ...(Number(offset) !== 0 && { offset: Number(offset) }),
+  };
 };
 
 const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
@@ -70,23 +76,27 @@ const maxOffset = 840;
 
 /** Reports sums, of this machine and of others. */
 export const usageReport = (query: SumsQuery, ...of: readonly (readonly SumsCell[])[]): UsageReport => {
-  const { fromMs, toMs, by, step } = query;
+  const { fromMs, toMs, by, part, step } = query;
   const total = { sums: { ...noUsage }, times: noTimes() };
   const cells = new SumsCells();
-  for (const { from, name, sums, times } of of.flat()) {
-    addSums(total.sums, sums);
-    addTimes(total.times, times);
-    cells.add(from, name, sums, times);
+  for (const cell of of.flat()) {
+    addSums(total.sums, cell.sums);
+    addTimes(total.times, cell.times);
+    cells.add(cell);
   }
   return {
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
     by,
+    ...(part && { part }),
     step,
     total: figuresOf(total),
-    rows: cells.all
-      .toSorted(inOrder)
-      .map((cell) => ({ from: cell.from, name: cell.name === '' ? null : cell.name, ...figuresOf(cell) })),
+    rows: cells.all.toSorted(inOrder).map((cell) => ({
+      from: cell.from,
+      name: cell.name || null,
+      ...(cell.part !== undefined && { part: cell.part || null }),
+      ...figuresOf(cell),
+    })),
   };
 };
 
@@ -112,7 +122,8 @@ const inOrder = (one: SumsCell, other: SumsCell): number =>
   compare(one.from ?? '', other.from ?? '') ||
   other.sums.cost - one.sums.cost ||
   other.sums.requests - one.sums.requests ||
-  compare(one.name, other.name);
+  compare(one.name, other.name) ||
+  compare(one.part ?? '', other.part ?? '');
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
@@ -136,17 +147,18 @@ const fractions = ['p50', 'p95', 'p99'] as const;
 const timeColumns = times.flatMap((time) => fractions.map((fraction) => ({ time, fraction })));
 
 /** A report's rows as CSV, with costs in USD. */
-export const usageCsv = ({ by, rows }: UsageReport): string => {
-  const lines = rows.map(({ from, name, cost, saved, ...sums }) => [
+export const usageCsv = ({ by, part, rows }: UsageReport): string => {
+  const lines = rows.map(({ from, name, part: own, cost, saved, ...sums }) => [
     from ?? '',
     name ?? '',
+    ...(part ? [own ?? ''] : []),
     ...columns.map((column) => String(sums[column])),
     (cost / 1e9).toFixed(9),
     (saved / 1e9).toFixed(9),
     ...timeColumns.map(({ time, fraction }) => String(sums[time]?.[fraction] ?? '')),
   ]);
   const timeNames = timeColumns.map(({ time, fraction }) => `${time}.${fraction}`);
-  return [['from', by, ...columns, 'costUsd', 'savedUsd', ...timeNames], ...lines]
+  return [['from', by, ...(part ? [part] : []), ...columns, 'costUsd', 'savedUsd', ...timeNames], ...lines]
     .map((cells) => `${cells.map(csvCell).join(',')}\r\n`)
     .join('');
 };

@@ -28,7 +28,10 @@ export const usageRoutes = ({ nowMs, ask, others }: UsageParts): readonly Docume
     query: {
       from: Type.String({ default: '30d', description: 'A time (`2026-01-31`), or how long ago (`36h`, `7d`).' }),
       to: Type.String({ description: 'The end, which is left out; default: now.' }),
-      by: Type.Enum(UsageGroup.enum, { default: 'model' }),
+      by: Type.String({
+        default: 'model',
+        description: `One of ${UsageGroup.enum.join(', ')}, or two of them: \`client,model\`.`,
+      }),
       step: Type.Enum(UsageStep.enum, {
         default: 'none',
         description: '`5s`: at most the last hour; `minute`: at most the last 2 days; `hour`: at most 31 days.',

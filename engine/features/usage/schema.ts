@@ -51,10 +51,11 @@ const figures = {
 export const UsageFigures = Type.Object(figures);
 export type UsageFigures = Static<typeof UsageFigures>;
 
-/** What requests of one name came to in one step; an empty name is none. */
+/** What requests of one name, or of a part of it, came to in one step; an empty name is none. */
 const UsageCell = Type.Object({
   from: Type.Union([Type.String(), Type.Null()]),
   name: Type.String(),
+  part: Type.Optional(Type.String()),
   sums: UsageSums,
   times: UsageTimes,
 });
@@ -77,6 +78,7 @@ export const UsageQuery = Type.Object({
   fromMs: Type.Integer(),
   toMs: Type.Integer(),
   by: UsageGroup,
+  part: Type.Optional(UsageGroup),
   step: UsageStep,
   unit: UsageUnit,
   offset: Type.Optional(Type.Integer({ description: 'Minutes by which days and months begin before those of UTC.' })),
@@ -91,6 +93,7 @@ export const UsageReport = Type.Object({
   from: Type.String({ description: 'The start of the first minute or hour.' }),
   to: Type.String({ description: 'The end of the time asked for.' }),
   by: UsageGroup,
+  part: Type.Optional(UsageGroup),
   step: UsageStep,
   machines: Type.Optional(MachinesHeard),
   total: UsageFigures,
@@ -104,6 +107,9 @@ export const UsageReport = Type.Object({
           description:
             'Of a model with its provider: `provider,model`. Null: none. `other`: what is summed up beyond the bounds.',
         }),
+        part: Type.Optional(
+          Type.Union([Type.String(), Type.Null()], { description: 'With two splits: the name in the second one.' }),
+        ),
         ...figures,
       }),
       { description: 'By time; then the highest cost first.' },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import { client, keyOf } from '../../engine/features/clients/rig.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { hasBrowser, startBrowser, violations } from '../../support/processes/browser.ts';
 import { until } from '../../support/until.ts';
@@ -8,6 +9,78 @@ import { jsonAnswer, startUpstream } from '../../support/upstreams/upstream.ts';
 
 const browserTest = hasBrowser ? test.serial : test.serial.skip;
 if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
+
+browserTest(
+  'who spends on what: rows unfold into a second split, and bars and rows lead to their requests',
+  async (t) => {
+    const upstream = await startUpstream(() =>
+      jsonAnswer({ ...chatReply('Hello'), usage: { prompt_tokens: 1_000_000, completion_tokens: 1 } }),
+    );
+    t.teardown(upstream.close);
+    const price = { input: 1, output: 1 };
+    const gateway = await startGateway({
+      LOG: false,
+      CLIENTS: [client('team'), client('ci')],
+      Providers: [
+        {
+          name: 'p',
+          baseUrl: `${upstream.url}/v1`,
+          apiKey: 'k',
+          models: [
+            { name: 'small', price },
+            { name: 'large', price: { ...price, input: 5 } },
+          ],
+        },
+      ],
+    });
+    t.teardown(gateway.stop);
+    const sent = [
+      ['team', 'p,small'],
+      ['team', 'p,large'],
+      ['ci', 'p,small'],
+    ] as const;
+    for (const [name, model] of sent) {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
+      const headers = { 'x-api-key': keyOf(name) };
+      await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })).text();
+    }
+    await until(async () => {
+      const answer = await fetch(`${gateway.baseUrl}/api/usage`);
+      return JSON.parse(await answer.text()).total.requests === 3;
+    });
+    const browser = await startBrowser();
+    t.teardown(browser.close);
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
+    await page.getByText('Client', { exact: true }).click();
+    await page.getByRole('button', { name: 'team by model' }).click();
+    const table = page.getByRole('region', { name: 'Usage by client' });
+    await table.getByRole('link', { name: 'p,large' }).waitFor();
+    const rows = (await table.locator('tbody tr').all()).map(async (row) =>
+      (await row.getByRole('cell').allInnerTexts()).slice(1, 3).join(' '),
+    );
+    t.deepEqual(await Promise.all(rows), ['team $6.00', 'p,large $5.00', 'p,small $1.00', 'ci $1.00', 'Total $7.00']);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await until(() => page.evaluate<boolean>('document.documentElement.scrollWidth <= window.innerWidth'));
+      t.deepEqual(await violations(page), [], String(width));
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const to = await table.getByRole('link', { name: 'p,large' }).getAttribute('href');
+    t.is(to, '#/requests?from=7d&client=team&model=p%2Clarge');
+
+    // The bar of a name leads to its requests in that time; a p95 with no other beside it is seen.
+    const bar = page.locator('.series-chart path').first();
+    await page.getByText('Duration, p95').click();
+    await page.getByRole('img', { name: 'Duration, p95 by day and client' }).waitFor();
+    t.regex((await bar.getAttribute('d')) ?? '', /a2 2 /);
+    await page.getByText('Cost', { exact: true }).first().click();
+    await page.getByRole('img', { name: 'Cost by day and client' }).waitFor();
+    await bar.click();
+    await page.locator('.request-title, .data-lines').first().waitFor();
+    t.regex(await page.evaluate<string>('window.location.hash'), /^#\/requests\?from=20\d\d-[^&]+&client=team$/);
+    t.deepEqual(complaints, []);
+  },
+);
 
 browserTest('the page of usage shows what was asked for, what that cost, and what is not known of it', async (t) => {
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 2_000 };
@@ -43,7 +116,7 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   const table = page.getByRole('region', { name: /^Usage by/ });
   const cells = async (name: string | RegExp): Promise<string> =>
     (await table.getByRole('row', { name }).getByRole('cell').allInnerTexts())
-      .slice(0, 8)
+      .slice(1, 9)
       .map((text) => text.trim())
       .join(' | ');
   await table.getByRole('row', { name: /^Total/ }).waitFor();
@@ -86,7 +159,8 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   await page.getByRole('radio', { name: '30 days' }).focus();
   await page.keyboard.press('Space');
   await page.getByRole('img', { name: 'Tokens by day and model' }).waitFor();
-  await page.getByLabel('Split by').selectOption('By scenario');
+  await page.getByRole('radio', { name: 'Model' }).focus();
+  for (const _ of ['Provider', 'Scenario']) await page.keyboard.press('ArrowRight');
   await table.getByRole('row', { name: /^explicit/ }).waitFor();
   t.regex(await cells(/^explicit/), /^explicit \| ≥ \$1\.45 \| – \| 3 /, 'the third column is what was saved');
   t.regex(await cells(/^default/), /^default \| \$1\.45 \| \$0 \| 1 /);

@@ -13,7 +13,7 @@ interface UsageQuery {
   readonly from: string;
   /** How long ago it ends; default: now. */
   readonly to?: string;
-  readonly by: UsageGroup;
+  readonly by: UsageGroup | `${UsageGroup},${UsageGroup}`;
   readonly step: UsageReport['step'];
   /** How far the clock by which days and months begin is ahead of UTC, in minutes. */
   readonly offset?: number;

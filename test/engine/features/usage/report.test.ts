@@ -93,6 +93,25 @@ for (const [params, expected] of reports) {
   });
 }
 
+test('names are split by a second one, in the answer, its total and CSV', (t) => {
+  const query = readUsageQuery({ by: 'client,model' }, nowMs);
+  const report = reportOf(query, hours);
+  t.deepEqual(
+    report.rows.map(({ name, part, cost }) => [name, part, cost]),
+    [
+      [null, 'p,n', 9],
+      ['a', 'p,m', 8],
+      [null, 'q,m', 2],
+      [null, null, 1],
+    ],
+  );
+  t.is(report.total.cost, 20);
+  t.like(report, { by: 'client', part: 'model' });
+  const [head, first] = usageCsv(report).split('\r\n');
+  t.regex(head ?? '', /^from,client,model,requests,/);
+  t.regex(first ?? '', /^,,"p,n",1,/);
+});
+
 const refused: readonly (readonly [params: UsageParams, message: RegExp])[] = [
   [{ from: 'yesterday' }, /^since must be a time/],
   [{ from: '' }, /^since must be a time/],
@@ -100,6 +119,8 @@ const refused: readonly (readonly [params: UsageParams, message: RegExp])[] = [
   [{ to: '7' }, /^to must be a time/],
   [{ from: '2026-03-01', to: '2026-03-01' }, /^since must be before to/],
   [{ by: 'models' }, /^by must be one of model, provider/],
+  [{ by: 'client,' }, /^by must be one of .*, or two, as client,model/],
+  [{ by: 'client,model,provider' }, /^by must be one of/],
   [{ offset: '841' }, /^offset must be whole minutes from -840 to 840/],
   [{ offset: '1.5' }, /^offset must be whole minutes/],
   [{ step: 'week' }, /^step must be one of 5s, minute, hour/],

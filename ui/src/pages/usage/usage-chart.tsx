@@ -2,10 +2,14 @@ import { useMemo } from 'react';
 import type { UsageReport } from '../../api/usage.ts';
 import { counted } from '../../format/count.ts';
 import { SeriesChart } from '../../parts/chart/series-chart.tsx';
+import { navigate } from '../../router/route.ts';
 import { usageSteps } from './usage-steps.ts';
-import { titleOf, type usageViewOf } from './usage-view.ts';
+import { requestsOf, titleOf, type usageViewOf } from './usage-view.ts';
 
-/** The view's measure over time, split by name: `names` in their colours, all others together in the last one. */
+/**
+ * The view's measure over time, split by name: `names` in their colours, all others together in the last one. A bar leads to its
+ * requests.
+ */
 export const UsageChart = ({
   view: { range, by, measure },
   report,
@@ -40,6 +44,16 @@ export const UsageChart = ({
     const unknowns = unknown.map((many) => (many > 0 ? `Not known of ${counted(many, 'request')}` : undefined));
     return { times: starts, series: all, notes: unknowns };
   }, [report, step, names, measure, by]);
+  const open = (at: number, picked: number | undefined): void => {
+    const [begin, end] = [times[at], times[at + 1]];
+    if (begin === undefined) return;
+    const from = new Date(Math.max(begin, Date.parse(report.from))).toISOString();
+    const span = { from, ...(end !== undefined && { to: new Date(end - 1).toISOString() }) };
+    const name = picked === undefined ? undefined : names[picked];
+    const status = measure.name === 'failures' ? 'failed' : undefined;
+    const to = (name !== undefined && requestsOf(span, [[by, name]], status)) || requestsOf(span, [], status);
+    if (to !== undefined) navigate(to);
+  };
   return (
     <SeriesChart
       label={`${measure.title} by ${step} and ${by}`}
@@ -49,6 +63,7 @@ export const UsageChart = ({
       notes={notes}
       stacked={measure.adds}
       format={measure.format}
+      onPick={open}
     />
   );
 };

@@ -1,13 +1,16 @@
+import { useCallback, useState } from 'react';
 import type { KnownModel } from '../../api/config/models.ts';
-import type { UsageReport } from '../../api/usage.ts';
+import { readUsage, type UsageGroup, type UsageReport } from '../../api/usage.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { count } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { SeriesKey } from '../../parts/chart/series-chart.tsx';
 import { IconButton } from '../../parts/controls/button.tsx';
+import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { WholeNames } from '../../parts/text/whole-names.tsx';
-import { atLeast, groups, requestsOf, titleOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
+import { atLeast, groups, partOf, requestsOf, titleOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
 
 /** A model's price, where it comes from and how it is found. */
 export interface PricedModel {
@@ -17,8 +20,8 @@ export interface PricedModel {
   readonly source: string;
 }
 
-/** Without a name: the total. */
-type Row = UsageFigures & { readonly name?: string | null };
+/** Without a name: the total. With a part: what a name came to there. */
+type Row = UsageFigures & { readonly name?: string | null; readonly part?: string | null };
 
 interface UsageTableProps {
   readonly view: ReturnType<typeof usageViewOf>;
@@ -29,21 +32,62 @@ interface UsageTableProps {
   /** By `provider,model`. */
   readonly prices: ReadonlyMap<string, PricedModel>;
   readonly onPrice: (model: PricedModel) => void;
+  /** How often the parts are read, in milliseconds. */
+  readonly everyMs: number;
 }
 
-/** The sums by name, as the legend of the chart, and their total. Each row leads to its requests. */
-export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageTableProps) => {
-  const { by } = view;
+/** The sums by name, as the legend of the chart, and their total. A row leads to its requests, and unfolds into a second split. */
+export const UsageTable = ({ view, rows, total, names, prices, onPrice, everyMs }: UsageTableProps) => {
+  const { by, measure } = view;
+  const from = view.range.name;
+  const second = partOf(by);
+  const [unfolded, setUnfolded] = useState<readonly (string | null)[]>([]);
+  const parts = useLoad(
+    useCallback((signal) => readUsage({ from, by: `${by},${second}`, step: 'none' }, signal), [from, by, second]),
+    everyMs,
+    unfolded.length > 0,
+  );
+  const partsOf = (name: string | null): readonly Row[] =>
+    (unfolded.includes(name) ? (parts.data?.rows ?? []) : [])
+      .filter((row) => row.name === name)
+      .toSorted((one, other) => (measure.of(other) ?? 0) - (measure.of(one) ?? 0));
+  const filters = ({ name, part }: Row): readonly (readonly [UsageGroup, string | null])[] => [
+    ...(name === undefined ? [] : [[by, name] as const]),
+    ...(part === undefined ? [] : [[second, part] as const]),
+  ];
   const group = groups.find(({ value }) => value === by)?.label ?? by;
-  const shown: readonly Row[] = rows.length > 1 ? [...rows, total] : rows;
+  const split = rows.flatMap((row): readonly Row[] => [row, ...partsOf(row.name)]);
   const columns: readonly Column<Row>[] = [
+    {
+      name: 'parts',
+      title: '',
+      width: '2rem',
+      cell: ({ name, part }) => {
+        if (name === undefined || part !== undefined) return null;
+        const isOpen = unfolded.includes(name);
+        return (
+          <IconButton
+            icon={isOpen ? 'down' : 'right'}
+            label={`${titleOf(name, by)} by ${second}`}
+            aria-expanded={isOpen}
+            onClick={() => setUnfolded(isOpen ? unfolded.filter((one) => one !== name) : [...unfolded, name])}
+          />
+        );
+      },
+    },
     {
       name: 'name',
       title: group,
-      cell: ({ name }) => (
-        <span className="data-whole">
+      isLink: true,
+      cell: ({ name, part }) => (
+        <span className={part === undefined ? 'data-whole' : 'data-whole data-part'}>
           {name === undefined ? (
             <strong>Total</strong>
+          ) : part !== undefined ? (
+            <>
+              <span className="soft data-part-of">{titleOf(name, by)} ▸ </span>
+              <WholeNames text={titleOf(part, second)} />
+            </>
           ) : (
             <>
               <SeriesKey at={names.includes(name) ? names.indexOf(name) : names.length} />
@@ -69,9 +113,9 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
       title: 'Failed',
       about: 'Requests whose client got an error',
       numeric: true,
-      cell: ({ name, errors }) => {
-        const to = requestsOf(view, name, 'failed');
-        return errors > 0 && to !== undefined ? <a href={to}>{count(errors)}</a> : count(errors);
+      cell: (row) => {
+        const to = requestsOf({ from }, filters(row), 'failed');
+        return row.errors > 0 && to !== undefined ? <a href={to}>{count(row.errors)}</a> : count(row.errors);
       },
     },
     tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
@@ -82,14 +126,17 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice }: UsageT
     ...(view.isWhole ? furtherFigures : []),
   ];
   return (
-    <DataTable
-      label={`Usage by ${group.toLowerCase()}`}
-      columns={columns}
-      rows={shown}
-      rowKey={({ name }) => `${typeof name} ${name}`}
-      open={({ name }) => requestsOf(view, name)}
-      empty={null}
-    />
+    <>
+      {parts.error && <LoadFailed what="the second split" error={parts.error} onRetry={parts.reload} />}
+      <DataTable
+        label={`Usage by ${group.toLowerCase()}`}
+        columns={columns}
+        rows={rows.length > 1 ? [...split, total] : split}
+        rowKey={({ name, part }: Row) => JSON.stringify([typeof name, name, typeof part, part])}
+        open={(row) => requestsOf({ from }, filters(row))}
+        empty={null}
+      />
+    </>
   );
 };
 
@@ -120,8 +167,8 @@ const priceColumn = (prices: ReadonlyMap<string, PricedModel>, onPrice: (model: 
   title: 'Price',
   about: 'USD per million tokens of prompts and answers',
   numeric: true,
-  cell: ({ name }) => {
-    const known = prices.get(name ?? '');
+  cell: ({ name, part }) => {
+    const known = part === undefined ? prices.get(name ?? '') : undefined;
     return (
       known && (
         <span title={known.source}>

@@ -97,27 +97,30 @@ export const usageViewOf = (query: URLSearchParams): UsageView => ({
   isWhole: query.has('all'),
 });
 
-/** The parameter of the list of requests by which one name of a group is found; a scenario stands in the reason. */
+/** What a row of a split unfolds into. */
+export const partOf = (by: UsageGroup): UsageGroup => (by === 'model' ? 'client' : 'model');
+
+/** The parameter of the list of requests by which one name of a group is found. */
 const filterOf: Readonly<Partial<Record<UsageGroup, string>>> = {
   model: 'model',
   provider: 'provider',
   client: 'client',
-  scenario: 'text',
+  scenario: 'scenario',
 };
 
-/** The address of the requests that a row sums up; `undefined`: no filter finds them. */
+/** The address of the requests of a span that have names; `undefined`: no filter finds them. */
 export const requestsOf = (
-  { by, range }: Pick<UsageView, 'by' | 'range'>,
-  name: string | null | undefined,
+  span: { readonly from: string; readonly to?: string },
+  names: readonly (readonly [group: UsageGroup, name: string | null])[],
   status?: 'failed',
 ): string | undefined => {
-  const filter = filterOf[by];
-  if (name === null || (name !== undefined && (filter === undefined || name === 'other'))) return undefined;
-  const query = new URLSearchParams({
-    from: range.name,
-    ...(name !== undefined && filter !== undefined && { [filter]: name }),
-    ...(status && { status }),
-  });
+  const query = new URLSearchParams({ ...span });
+  for (const [group, name] of names) {
+    const filter = filterOf[group];
+    if (name === null || filter === undefined || name === 'other') return undefined;
+    query.set(filter, name);
+  }
+  if (status) query.set('status', status);
   return `${href('/requests')}?${query}`;
 };
 

@@ -6,7 +6,6 @@ import { useLoad } from '../../api/use-load.ts';
 import { count } from '../../format/count.ts';
 import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { SelectField } from '../../parts/controls/field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
@@ -72,7 +71,14 @@ export const Usage = ({ query }: PageProps) => {
     () => (sums.data?.rows ?? []).toSorted((one, other) => (measure.of(other) ?? 0) - (measure.of(one) ?? 0)),
     [sums.data, measure],
   );
-  const names = useMemo(() => rows.slice(0, mostColours).map(({ name }) => name), [rows]);
+  const names = useMemo(() => {
+    // What became slow just now has a colour, whatever it was before.
+    const newest = new Map(overTime.data?.rows.map((row) => [row.name, measure.of(row) ?? 0]));
+    const inOrder = measure.adds
+      ? rows
+      : rows.toSorted((one, other) => (newest.get(other.name) ?? 0) - (newest.get(one.name) ?? 0));
+    return inOrder.slice(0, mostColours).map(({ name }) => name);
+  }, [rows, measure, overTime.data]);
   const download = async (): Promise<void> => {
     try {
       saveText(`usage-${from}-by-${by}.csv`, [await readUsageCsv({ from, by, step })]);
@@ -112,39 +118,40 @@ export const Usage = ({ query }: PageProps) => {
         </Empty>
       )}
       {sums.data && sums.data.total.requests > 0 && (
+        <Headline total={sums.data.total} earlier={earlier.data} failures={requestsOf({ from }, [], 'failed')} />
+      )}
+      {sums.data?.total.requests !== 0 && (
+        <div className="row">
+          <Segmented
+            label="Measure"
+            value={measure.name}
+            onChange={(name) => changeQuery({ measure: name })}
+            options={measures.map(({ name, title }) => ({ value: name, label: title }))}
+          />
+          <span className="soft">by</span>
+          <Segmented label="Split by" value={by} onChange={(name) => changeQuery({ by: name })} options={groups} />
+          <Button
+            look="quiet"
+            className="row-end"
+            aria-pressed={view.isWhole}
+            onClick={() => changeQuery({ all: view.isWhole ? '' : '1' })}
+          >
+            All figures
+          </Button>
+        </div>
+      )}
+      {sums.data && sums.data.total.requests > 0 && (
         <>
-          <Headline total={sums.data.total} earlier={earlier.data} failures={requestsOf(view, undefined, 'failed')} />
-          <div className="row">
-            <Segmented
-              label="Measure"
-              value={measure.name}
-              onChange={(name) => changeQuery({ measure: name })}
-              options={measures.map(({ name, title }) => ({ value: name, label: title }))}
-            />
-            <SelectField
-              label="Split by"
-              unlabelled
-              value={by}
-              options={groups.map(({ value, label }) => ({ value, label: `By ${label.toLowerCase()}` }))}
-              onChange={(value) => changeQuery({ by: value })}
-            />
-            <Button
-              look="quiet"
-              className="row-end"
-              aria-pressed={view.isWhole}
-              onClick={() => changeQuery({ all: view.isWhole ? '' : '1' })}
-            >
-              All figures
-            </Button>
-          </div>
           {overTime.data && <UsageChart view={view} report={overTime.data} names={names} />}
           <UsageTable
+            key={by}
             view={view}
             rows={rows}
             total={sums.data.total}
             names={names}
             prices={prices}
             onPrice={setPriced}
+            everyMs={everyMs[step]}
           />
           <p className="soft small">≥: at least, a part is unknown. –: unknown. Times: median · 95 %.</p>
         </>

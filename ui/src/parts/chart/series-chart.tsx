@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type PointerEvent, useState } from 'react';
 import { useWidth } from '../layout/use-width.ts';
 import './series-chart.css';
 
@@ -22,12 +22,13 @@ interface SeriesChartProps {
   /** Bars on top of each other; without it, lines: values that can't be added. */
   readonly stacked: boolean;
   readonly format: (value: number) => string;
+  /** A place was chosen: the index of its time, and of the series that is drawn there. */
+  readonly onPick: (at: number, series: number | undefined) => void;
 }
 
 /** The colour of the series at an index. */
 const seriesColour = (at: number): string => `var(--series-${at + 1})`;
 
-const dayMs = 86_400_000;
 const height = 208;
 const head = 8;
 const foot = 24;
@@ -35,7 +36,7 @@ const labelPx = 96;
 const plotPx = height - head - foot;
 
 /** Values over local time as stacked bars or as lines. The one at the pointer is read out beside it. */
-export const SeriesChart = ({ label, times, step, series, notes, stacked, format }: SeriesChartProps) => {
+export const SeriesChart = ({ label, times, step, series, notes, stacked, format, onPick }: SeriesChartProps) => {
   const [ref, width] = useWidth();
   const [at, setAt] = useState<number>();
   const top = topOf(times, series, stacked);
@@ -44,23 +45,24 @@ export const SeriesChart = ({ label, times, step, series, notes, stacked, format
   const slot = Math.max(0, width - left) / Math.max(1, times.length);
   const y = (value: number): number => head + plotPx * (1 - (top === 0 ? 0 : value / top));
   const every = Math.max(1, Math.ceil(labelPx / Math.max(slot, 0.1)));
-  // Over several days, hours are labelled by their day, where it begins.
-  const isDaily = step === 'hour' && times.length > 48;
-  const isLabelled = (ms: number, index: number): boolean => {
-    if (!isDaily) return index % every === 0;
-    const [date, days] = [new Date(ms), Math.ceil(every / 24)];
-    return date.getHours() === 0 && Math.round((ms - (times[0] ?? ms)) / dayMs) % days === 0;
-  };
   const shown = at === undefined ? undefined : times[at];
+  const isDrawn = (index: number): boolean => series.some(({ values }) => values[index]);
+  const under = ({ clientX, currentTarget }: PointerEvent): number | undefined => {
+    const index = Math.floor((clientX - currentTarget.getBoundingClientRect().left - left) / slot);
+    return index >= 0 && index < times.length ? index : undefined;
+  };
   return (
     <div
       ref={ref}
       className="series-chart"
-      onPointerMove={({ clientX, currentTarget }) => {
-        const next = Math.floor((clientX - currentTarget.getBoundingClientRect().left - left) / slot);
-        setAt(next >= 0 && next < times.length ? next : undefined);
-      }}
+      onPointerMove={(event) => setAt(under(event))}
       onPointerLeave={() => setAt(undefined)}
+      onPointerUp={(event) => {
+        const index = under(event);
+        const picked = event.target instanceof SVGElement ? event.target.dataset.series : undefined;
+        if (index !== undefined && isDrawn(index) && event.button === 0)
+          onPick(index, picked === undefined ? undefined : Number(picked));
+      }}
     >
       <svg width={width} height={height} role="img" aria-label={label}>
         {ticks.map((tick) => (
@@ -73,10 +75,10 @@ export const SeriesChart = ({ label, times, step, series, notes, stacked, format
         ))}
         {times.map(
           (ms, index) =>
-            isLabelled(ms, index) &&
+            index % every === 0 &&
             (index === 0 || left + index * slot + labelPx * 0.8 < width) && (
               <text key={ms} x={left + index * slot} y={height - 6}>
-                {timeFormats[isDaily ? 'day' : step].format(ms)}
+                {timeFormats[step].format(ms)}
               </text>
             ),
         )}
@@ -84,12 +86,13 @@ export const SeriesChart = ({ label, times, step, series, notes, stacked, format
         {series.map(({ title, values }, index) => (
           <path
             key={title}
+            data-series={index}
             d={stacked ? barsOf(series, index, left, slot, y) : lineOf(values, left, slot, y)}
             {...(stacked ? { fill: seriesColour(index) } : { className: 'series-line', stroke: seriesColour(index) })}
           />
         ))}
       </svg>
-      {at !== undefined && shown !== undefined && (notes[at] || series.some(({ values }) => values[at])) && (
+      {at !== undefined && shown !== undefined && (notes[at] || isDrawn(at)) && (
         <div className="series-tip" style={{ left: Math.min(left + (at + 1) * slot + 8, Math.max(0, width - 240)) }}>
           <p>{tipFormat.format(shown)}</p>
           <dl>
@@ -163,7 +166,8 @@ const lineOf = (values: readonly (number | null)[], left: number, slot: number, 
     .map((value, at) => {
       if (value === null) return '';
       const place = `${(left + (at + 0.5) * slot).toFixed(1)} ${y(value).toFixed(1)}`;
-      // A line of no length is a point.
-      return (values[at - 1] ?? null) === null ? `M${place}h0` : `L${place}`;
+      if ((values[at - 1] ?? null) !== null) return `L${place}`;
+      // A value with none beside it is a ring.
+      return (values[at + 1] ?? null) === null ? `M${place}m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0` : `M${place}`;
     })
     .join('');
