@@ -34,6 +34,35 @@ browserTest('a provider shows what is known of its models, and more once it was 
   t.deepEqual(complaints, []);
 });
 
+browserTest('a breaker is open until its time is over; then the next request probes it', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer({ error: { message: 'busy' } }, 500));
+  t.teardown(upstream.close);
+  const clock = { nowMs: 1_000_000 };
+  const gateway = await startGateway(
+    {
+      ...{ LOG: false, RETRY: { attempts: 0 }, BREAKER: { faults: 1, openMs: 600_000 } },
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+      Router: { default: 'p,m' },
+    },
+    {},
+    { healthNowMs: () => clock.nowMs },
+  );
+  t.teardown(gateway.stop);
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+  await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+  const browser = await startBrowser();
+  t.teardown(browser.close);
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers`);
+  const told = page.getByText('1 breaker open');
+  await told.waitFor();
+  clock.nowMs += 600_000;
+  await page.reload();
+  await page.getByRole('button', { name: /^p\b/ }).first().click();
+  await page.getByText('breaker open after 1 consecutive failure; the next request probes it').waitFor();
+  t.is(await told.count(), 0);
+  t.deepEqual(complaints, []);
+});
+
 browserTest('a provider shows what its refusals have taught, until it is forgotten there', async (t) => {
   const upstream = await startUpstream(({ body }) =>
     Object.hasOwn(Object(body), 'temperature')

@@ -172,6 +172,17 @@ browserTest(
     await pane.getByRole('heading', { name: /large/ }).waitFor();
     await pane.getByText('Hello.').waitFor();
     t.like(upstream.requests.at(-1)?.body, { model: 'large' });
+    // It stands beside the one that failed, and leads back there.
+    const both = pane.getByRole('region', { name: 'Retry and original' });
+    await both.getByRole('row', { name: /^fast,broken 529 / }).waitFor();
+    await both.getByRole('row', { name: /^deep,large 200 / }).waitFor();
+    await pane.getByText('Changes of the body').click();
+    const changed = pane.getByRole('region', { name: 'Changes of the body' });
+    t.is(await changed.locator('ins').textContent(), '+"model": "deep,large"');
+    t.deepEqual(await violations(page), []);
+    await both.getByRole('link').click();
+    await pane.getByRole('heading', { name: /broken/ }).waitFor();
+    await both.waitFor({ state: 'detached' });
     // To any other model: one more click, in a list that letters narrow.
     await pane.getByRole('button', { name: 'Retry on…' }).click();
     const models = page.getByRole('dialog', { name: 'Retry on another model' });
@@ -447,6 +458,42 @@ browserTest('the list answers what was slow, what failed alike and when, and cou
   await page.getByRole('searchbox', { name: 'Filter' }).fill('no such text');
   await page.getByRole('button', { name: 'Show all' }).click();
   await chart.waitFor();
+  t.deepEqual(complaints, []);
+});
+
+browserTest('a request that was tried again has its steps by attempt, and the list the times of ends', async (t) => {
+  let calls = 0;
+  const flaky = await startUpstream(() => {
+    calls += 1;
+    return calls === 1 ? jsonAnswer({ error: { message: 'busy' } }, 503) : jsonAnswer(chatReply('Hello.'));
+  });
+  t.teardown(flaky.close);
+  const startedAt = Date.now() - 3_000_000;
+  const kept = {
+    ...{ n: 1, id: 'slow', startedAt, endedAt: startedAt + 64_000, durationMs: 64_000, firstByteMs: 100 },
+    ...{ path: '/v1/messages', protocol: 'messages', asked: 'any', stream: true, provider: 'deep', model: 'large' },
+    ...{ status: 200, title: 'A slow one', losses: [], captured: false, relayed: { request: true, reply: true } },
+  };
+  const files = { [`history/${kept.endedAt}.1-${kept.endedAt}.jsonl`]: `${JSON.stringify(kept)}\n` };
+  const own = await startGateway({ ...configOf(flaky.url), RETRY: { baseMs: 0, attempts: 1 } }, {}, { files });
+  t.teardown(own.stop);
+  const id = await send(own.baseUrl, { model: 'any' }, { 'x-junctor-capture': '1' });
+  const { page, complaints } = await browser.open(`${own.baseUrl}/ui`);
+  const row = listOf(page).getByRole('row', { name: /A slow one/ });
+  const shown = (await row.getByRole('cell').first().textContent()) ?? '';
+  // Of another day, it has no seconds.
+  t.regex(shown, new RegExp(`${new Date(kept.endedAt).toTimeString().slice(0, 5)}(:\\d\\d)?$`));
+
+  await look({ page, complaints }, `#/requests/${id}?tab=path`);
+  const pane = paneOf(page);
+  const steps = ['decode', 'route', 'maxtoken', 'encode (openai)'];
+  const again = pane.getByRole('button', { name: /waits after the attempt before/ });
+  await again.waitFor();
+  t.deepEqual(await pane.locator('.step-title').allInnerTexts(), steps);
+  await pane.getByText('Attempt 1', { exact: true }).click();
+  await again.waitFor({ state: 'detached' });
+  t.deepEqual(await pane.locator('.step-title').allInnerTexts(), steps);
+  t.deepEqual(await violations(page), []);
   t.deepEqual(complaints, []);
 });
 

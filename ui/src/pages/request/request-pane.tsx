@@ -19,6 +19,7 @@ import { stateOf, toneOf } from '../requests/request-columns.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { EventsView } from './events-view.tsx';
 import { ExportCapture } from './export-capture.tsx';
+import { Origin } from './origin.tsx';
 import { PathLine } from './path-line.tsx';
 import { PathView } from './path-view.tsx';
 import { RawView } from './raw-view.tsx';
@@ -58,7 +59,7 @@ export const RequestPane = ({
         </LoadFailed>
       )}
       {!data && !error && <Loading what="request" />}
-      {data && <Found {...data} tab={query.get('tab')} />}
+      {data && <Found {...data} tab={query.get('tab')} was={query.get('was')} />}
     </article>
   );
 };
@@ -75,7 +76,12 @@ const Head = ({ summary }: CapturedRequest) => {
   );
 };
 
-const Found = ({ summary, capture, tab }: CapturedRequest & { readonly tab: string | null }) => (
+const Found = ({
+  summary,
+  capture,
+  tab,
+  was,
+}: CapturedRequest & { readonly tab: string | null; readonly was: string | null }) => (
   <>
     <PathLine summary={summary} />
     <div className="pane-actions">
@@ -88,6 +94,7 @@ const Found = ({ summary, capture, tab }: CapturedRequest & { readonly tab: stri
       {capture && <CopyButton text={capture.curl.client} label="Copy curl" />}
       {capture && <ExportCapture id={summary.id} />}
     </div>
+    {was !== null && <Origin was={was} summary={summary} capture={capture} />}
     {summary.fault && (
       <Notice kind="failed" title={summary.fault.message}>
         <span className="soft small">

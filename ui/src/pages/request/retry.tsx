@@ -38,7 +38,7 @@ export const Retry = ({ summary, capture }: { readonly summary: RequestSummary; 
       if (id === null) throw await failure(response);
       // The request is listed once its answer has ended.
       await response.arrayBuffer();
-      navigate(requestAddress({ id }));
+      navigate(requestAddress({ id, was: summary.id }));
     });
   };
   // Those of a provider first: other names may stand for the same models.
