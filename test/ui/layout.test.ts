@@ -372,6 +372,8 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
   // What hangs is said within 5 s, with a way on.
   const { page: hanging } = await open('/playground');
   await hanging.route('**/api/**', () => undefined);
+  // What the page has heard of requests so far is gone with it.
+  await hanging.goto('about:blank');
   await hanging.goto(`${gateway.baseUrl}/ui#/requests`);
   await hanging.getByText('Still loading requests').waitFor();
   await hanging.getByRole('button', { name: 'Reload the page' }).waitFor();

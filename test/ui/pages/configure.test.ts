@@ -695,7 +695,7 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
     // From one problem to the field of the other, on another page.
     await bar.getByRole('button', { name: 'transformers[1].options.max_tokens' }).click();
     await page.getByRole('heading', { level: 2, name: 'Stages' }).waitFor();
-    await page.waitForFunction('document.activeElement.dataset.path === "transformers[1].options.max_tokens"');
+    await page.locator(':focus[data-path="transformers[1].options.max_tokens"]').waitFor();
     await bar.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     t.is(await page.getByLabel('max_tokens').inputValue(), '2048');
