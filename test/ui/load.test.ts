@@ -141,7 +141,7 @@ const readPages = async (
   await row.waitFor();
   const cells = await row.getByRole('cell').allInnerTexts();
   t.deepEqual(
-    [cells[3], cells[4]],
+    [cells[4], cells[5]],
     [requests, errors].map((count) => count.toLocaleString('en-US')),
   );
   await page.getByRole('button', { name: 'All figures' }).click();
