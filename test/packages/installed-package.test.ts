@@ -108,7 +108,8 @@ test('the package has what runs and nothing else, and brings little along', asyn
   const [, most] = /brings (\d+) packages at most/.exec(await readFile(join(root, 'docs/SECURITY.md'), 'utf8')) ?? [];
   t.true(brought === Number(most) || brought === Number(most) - 1, `${brought} packages`);
   const bytes = (await filesIn(packages)).reduce((sum, { size }) => sum + size, 0);
-  t.true(bytes < 60_000_000, `${bytes} bytes`);
+  // The second build of uWebSockets.js has 7 MB.
+  t.true(bytes < (brought === Number(most) ? 67_000_000 : 60_000_000), `${bytes} bytes`);
 });
 
 test("a release's checksums are those of its files, which say how it was made", async (t) => {
