@@ -284,6 +284,11 @@ for (const server of ['', 'node']) {
     const rig = await commandRig(t, undefined, join(gateway, 'engine/cli/junctor.js'));
     const args = ['--quick', '--pairs', 'messages-chat,responses-gemini', '--rounds', '1', '--round-ms', '30'];
     const { code, out, err } = await rig.run(['bench', ...args], { env: { JUNCTOR_HTTP: server } });
+    // The newest Node.js may have no build of uWebSockets.js that runs here; then nothing else is measured in its place.
+    if (server === '' && Number.parseInt(process.versions.node, 10) >= 24 && code !== 0) {
+      t.regex(err, /node:http would serve\. No build of uWebSockets\.js runs here .* set JUNCTOR_HTTP=node\./);
+      return;
+    }
     t.is(code, 0, err);
     t.regex(out, server === 'node' ? /^Node [\d.]+, node:http, / : /^Node [\d.]+, /);
     t.regex(out, /^responses→gemini, WebSocket +[\d,.]+ /m);
