@@ -22,7 +22,7 @@ export class LoopHolds {
   #loggedMs = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
 
-  /** `nowMs`: a clock that nobody sets, in milliseconds. */
+  /** `nowMs`: a monotonic clock, in milliseconds. */
   constructor(log: Pick<AppLog, 'info' | 'warn'>, nowMs: () => number) {
     this.#log = log;
     this.#nowMs = nowMs;

@@ -17,7 +17,7 @@ export class MissingCapabilities {
   };
   readonly #nowMs: () => number;
 
-  /** `nowMs`: a clock that nobody sets. */
+  /** `nowMs`: a monotonic clock, in milliseconds. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }

@@ -47,7 +47,7 @@ type Answered = Extract<Said, { readonly type: 'done' }> & { readonly answer: ne
 
 type Heard = Exclude<Said, { readonly type: 'done' }> | Answered;
 
-/** Jobs and their answers, whoever does them. */
+/** The jobs that a thread hasn't answered yet. */
 class Waits {
   readonly #waiting = new Map<number, Waiting>();
   readonly #log: Pick<AppLog, 'warn'>;

@@ -21,7 +21,7 @@ interface Logged {
 
 /**
  * Counts what breaks the rules of providers' wire formats, and logs it with the record's bytes, in which stand-ins take the place of
- * texts. `nowMs`: a clock that nobody sets.
+ * texts. `nowMs`: a monotonic clock, in milliseconds.
  */
 export const openGrammarWatch = (nowMs: () => number): Required<Pick<Feature, 'follow' | 'metrics'>> => {
   const counts = new Tally();

@@ -78,7 +78,7 @@ test('a stage around the call is a box with its destination in it, and a link to
   t.deepEqual(layOut(graph, 400).frames, [], 'there is no room for stages');
 });
 
-test('a stage that asks is a box around its destinations, also one that is shipped', (t) => {
+test('a stage that asks models, shipped or custom, is a box around its destinations', (t) => {
   const shipped = {
     ...custom,
     name: 'see',
