@@ -85,6 +85,9 @@ const maxRows = 1_000;
 /** Units of time whose rows are counted, and series whose ids are known, without asking. */
 const maxKnown = 5_000;
 
+/** Series beyond which those without sums are removed: the names of models may come from clients. */
+export const manySeries = 20_000;
+
 /** Tables of the sums by unit of time, by `unit` in milliseconds and `at`, their beginning in milliseconds since 1970. */
 export const createUsage = `
 CREATE TABLE series (id INTEGER PRIMARY KEY AUTOINCREMENT, names TEXT NOT NULL UNIQUE);
@@ -165,6 +168,10 @@ export class UsageTable {
         .prepare('DELETE FROM usage WHERE unit = ? AND at < ?')
         .run(unitMs[unit], nowMs - unitKeptMs[unit] - unitMs[unit]);
     }
+    const { count } = this.#db.prepare('SELECT COUNT(*) AS count FROM series').get() ?? {};
+    if (Number(count) <= manySeries) return;
+    this.#db.exec('DELETE FROM series WHERE id NOT IN (SELECT series FROM usage)');
+    this.#ids.clear();
   }
 
   #idOf(series: Series): number {
@@ -186,10 +193,14 @@ export class UsageTable {
   /** Counts a row that is new. */
   #hasRoom(unit: UsageUnit, at: number): boolean {
     const key = `${unit} ${at}`;
-    const count = this.#db.prepare('SELECT COUNT(*) AS count FROM usage WHERE unit = ? AND at = ?');
-    const rows = this.#rows.get(key) ?? Number(count.get(unitMs[unit], at)?.count);
+    const rows = this.#rows.get(key) ?? this.#countRows(unit, at);
     this.#rows.set(key, rows + 1);
     return rows < maxRows;
+  }
+
+  #countRows(unit: UsageUnit, at: number): number {
+    const count = this.#db.prepare('SELECT COUNT(*) AS count FROM usage WHERE unit = ? AND at = ?');
+    return Number(count.get(unitMs[unit], at)?.count);
   }
 }
 
