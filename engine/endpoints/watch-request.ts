@@ -33,7 +33,7 @@ export const requestWatch = (
         watchers.push(inspection.watcher);
         gateway = inspection.gateway;
       }
-      if (watcher.callHeaders !== undefined && isCarrier(watcher)) trace = watcher;
+      if (isCarrier(watcher)) trace = watcher;
     }
     record.watchedBy(watchers);
     return { admission, trace, gateway };
