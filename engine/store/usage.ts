@@ -86,7 +86,7 @@ const maxRows = 1_000;
 const maxKnown = 5_000;
 
 /** Series beyond which those without sums are removed: the names of models may come from clients. */
-export const manySeries = 20_000;
+const manySeries = 20_000;
 
 /** Tables of the sums by unit of time, by `unit` in milliseconds and `at`, their beginning in milliseconds since 1970. */
 export const createUsage = `
