@@ -19,7 +19,7 @@ const references: Readonly<Record<Shell, string>> = {
   powershell: `$env:${clientKeyVariable}`,
 };
 
-/** A text, shellQuoted for the shell. */
+/** Quotes a text for the shell. */
 export const shellQuoted: Readonly<Record<Shell, (text: string) => string>> = {
   posix: (text) => `'${text.replaceAll("'", `'\\''`)}'`,
   fish: (text) => `'${text.replace(/[\\']/g, (letter) => `\\${letter}`)}'`,

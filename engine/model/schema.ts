@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { Check, Errors, Pointer } from 'typebox/value';
+import { Check, Clone, Default, Errors, Pointer } from 'typebox/value';
 import { fail } from './fault.ts';
 import { isJsonObject, type JsonObject } from './json/json.ts';
 
@@ -80,6 +80,17 @@ export const reader = <const S extends TSchema>(
     return fail('invalid-request', `${path || 'The body'} ${first?.message ?? 'is invalid'}.`, { param: path });
   };
   return { read, matches, faults };
+};
+
+/** Creates a reader for the options of a transformer. Missing options, and missing members, get the schema's defaults. */
+export const readerOfOptions = <const S extends TSchema>(schema: S): Reader<Static<S>> => {
+  const { read, matches, faults } = reader(schema, { compiled: false });
+  const withDefaults = (given: unknown): unknown => Default(schema, Clone(given ?? {}));
+  return {
+    matches,
+    read: (given, at) => read(withDefaults(given), at),
+    faults: (given, at) => faults(withDefaults(given), at),
+  };
 };
 
 /**

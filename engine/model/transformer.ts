@@ -8,7 +8,7 @@ import type { VendorModels } from './models/model-catalog.ts';
 import type { VendorFacts } from './models/model-facts.ts';
 import type { UpstreamProtocol } from './protocol.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
-import { type Reader, reader } from './schema.ts';
+import { type Reader, reader, readerOfOptions } from './schema.ts';
 
 /** A transformer with its options applied: one layer around the upstream. Absent halves change nothing. */
 export interface Stage {
@@ -68,7 +68,7 @@ export interface TransformerSpec<S extends TSchema> {
 }
 
 export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): Transformer => {
-  const optionsReader = reader(spec.options, { compiled: false });
+  const optionsReader = readerOfOptions(spec.options);
   return {
     name: spec.name,
     about: spec.about,
@@ -80,7 +80,7 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
     options: spec.options,
     optionsReader,
     configure(given) {
-      const options = optionsReader.read(given ?? {}, 'options');
+      const options = optionsReader.read(given, 'options');
       const { request, call } = spec;
       const events = spec.events?.(options);
       return {

@@ -143,8 +143,27 @@ const selfDescription = (exported: unknown): { about?: string; schema?: JsonObje
   if (typeof exported !== 'object' || exported === null) return {};
   const about = 'about' in exported ? exported.about : undefined;
   const options = 'options' in exported ? parseJson(JSON.stringify(exported.options) ?? '') : undefined;
-  return { ...(typeof about === 'string' && { about }), ...(isJsonObject(options) && { schema: options }) };
+  return {
+    ...(typeof about === 'string' && { about }),
+    ...(isJsonObject(options) && { schema: withOptionalDefaults(options) }),
+  };
 };
+
+/** The schema as a configuration has to match it: members with a default may be missing. */
+const withOptionalDefaults = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => {
+      if (name === 'required' && Array.isArray(value) && isJsonObject(schema.properties)) {
+        const { properties } = schema;
+        const hasDefault = (member: JsonObject[string]): boolean =>
+          typeof member === 'string' && isJsonObject(properties[member]) && properties[member].default !== undefined;
+        return [name, value.filter((member) => !hasDefault(member))];
+      }
+      if (Array.isArray(value))
+        return [name, value.map((one) => (isJsonObject(one) ? withOptionalDefaults(one) : one))];
+      return [name, isJsonObject(value) ? withOptionalDefaults(value) : value];
+    }),
+  );
 
 /** The options don't match a module's schema. */
 class InvalidOptions extends Error {

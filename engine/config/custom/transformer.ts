@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../model/event.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Machine } from '../../model/machine.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import { reader } from '../../model/schema.ts';
+import { readerOfOptions } from '../../model/schema.ts';
 import {
   type CallChanges,
   type ProviderCall,
@@ -63,7 +63,7 @@ export function customTransformer(spec: PlainSpec | OpenSpec<TSchema>): OpenTran
 
 const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer => {
   const { name, about, when, concerns, asks, request, call, around } = spec;
-  const optionsReader = reader(spec.options, { compiled: false });
+  const optionsReader = readerOfOptions(spec.options);
   return {
     ...transformer({ name, ...(about !== undefined && { about }), options: spec.options }),
     halves: {
@@ -74,7 +74,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
     },
     ...(asks && { asks: true }),
     configure(given) {
-      const options = optionsReader.read(given ?? {}, 'options');
+      const options = optionsReader.read(given, 'options');
       const events = spec.events?.(options);
       const operators = spec.operators?.(options);
       return {

@@ -173,6 +173,30 @@ for (const [title, source, problem] of bad) {
   });
 }
 
+test("options that are missing get the schema's defaults, and the published schema doesn't require them", async (t) => {
+  const source = `
+    import { transformer, Type } from 'junctor/transformer';
+    const Limits = Type.Object({ most: Type.Integer({ default: 3 }), unit: Type.String() });
+    export default transformer({
+      name: 'a',
+      options: Type.Object({
+        tail: Type.String({ default: '~' }),
+        limits: Type.Object(Limits.properties, { default: { unit: 'MB' } }),
+        own: Type.Optional(Type.Boolean()),
+      }),
+      request: (request, options) => ({ ...request, model: JSON.stringify(options) }),
+    });`;
+  const given = { limits: { unit: 'KB' } };
+  const { loaded, home } = await load(t, { 'a.ts': source }, 'a.ts', given);
+  t.deepEqual(JSON.parse(said(loaded)), { tail: '~', limits: { most: 3, unit: 'KB' } });
+  t.deepEqual(given, { limits: { unit: 'KB' } });
+  const schema = 'problem' in loaded ? undefined : loaded.schema;
+  t.like(schema, { required: [], properties: { limits: { required: ['unit'] } } });
+  const unset = await loadAgain(home, 'a.ts');
+  t.deepEqual(JSON.parse(said(unset)), { tail: '~', limits: { most: 3, unit: 'MB' } });
+  t.regex(said(await loadAgain(home, 'a.ts', { tail: 5 })), /options\.tail must be string/);
+});
+
 test('a later load sees the current module and its files', async (t) => {
   const files = { 'a.ts': typed, 'part.ts': part };
   const { home } = await load(t, files, 'a.ts', { tail: '!' });
