@@ -1,11 +1,11 @@
 import type { ConfigFile, Transformer } from '../../../api/config/config-file.ts';
-
 import { isJsonObject } from '../../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../../api/protocols.ts';
-import { askedBy, facts, joins, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
-import { type Entry, entryOf, knownOf } from '../../../config/draft/entry.ts';
-import { byDefault, fallbacksOf, routeOf, rules, scenarios } from '../../../config/rules.ts';
+import { askedBy, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
+import { byDefault, fallbacksOf, routeOf, scenarios } from '../../../config/rules.ts';
 import { counted } from '../../../format/count.ts';
+import { askingStagesOf, conditionOf, conditionsOf, stagesOf, textOfAsking } from './stages-of.ts';
+import { isRouted, type RoutedRequest, ruleNode, type Traffic, trafficOf } from './traffic.ts';
 
 /** The columns of the drawing, in the order in which a request passes them. */
 export const columns = ['client', 'rule', 'stage', 'destination'] as const;
@@ -51,38 +51,6 @@ export interface RoutingGraph {
   readonly total: number;
 }
 
-/** What the graph looks at of a request. */
-interface RoutedRequest {
-  readonly protocol: Protocol;
-  readonly scenario?: string;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly pool?: string;
-  readonly failed: boolean;
-}
-
-/** The rules by which a request got its destination, other than by name. */
-const isRouted = (scenario: string): boolean =>
-  scenario === 'module' || scenario.startsWith('rule/') || rules.some(({ name }) => name === scenario);
-
-/** The node of the rule that decided: the scenario as summaries and explanations have it. */
-const ruleNode = (config: ConfigFile, scenario: string): string => {
-  if (!isRouted(scenario)) return 'named';
-  if (scenario === 'module') return 'module';
-  if (!scenario.startsWith('rule/')) return `scenario/${scenario}`;
-  return `rule/${ownRulesOf(config).findIndex(({ name }) => `rule/${String(name)}` === scenario)}`;
-};
-
-const countBy = (requests: readonly RoutedRequest[], keyOf: (one: RoutedRequest) => string) => {
-  const found = new Map<string, { requests: number; failed: number }>();
-  for (const one of requests) {
-    const key = keyOf(one);
-    const before = found.get(key) ?? { requests: 0, failed: 0 };
-    found.set(key, { requests: before.requests + 1, failed: before.failed + Number(one.failed) });
-  }
-  return (key: string) => found.get(key) ?? { requests: 0, failed: 0 };
-};
-
 /** No more destinations are added for being asked by a stage or a condition. */
 const mostRows = 40;
 
@@ -98,17 +66,52 @@ export const graphOf = (
   transformers: readonly Transformer[],
   requests: readonly RoutedRequest[],
 ): RoutingGraph => {
-  const total = requests.length;
-  const ofClient = countBy(requests, ({ protocol }) => protocol);
-  const ofRule = countBy(requests, ({ scenario = '' }) => ruleNode(config, scenario));
-  // Those of requests by name are one box: numbers at a destination are those of its rules.
-  const named = requests.filter(({ scenario = '' }) => !isRouted(scenario));
-  const ofModel = countBy(
-    requests.filter(({ scenario = '' }) => isRouted(scenario)),
-    ({ provider = '', model = '' }) => `${provider},${model}`,
-  );
-  const { Router = {}, Pools = [], Providers = [] } = config;
+  const traffic = trafficOf(config, requests);
+  const ways = waysOf(config, traffic);
+  const rows: RoutingNode[] = [];
+  const stages: StageNode[] = [];
+  for (const row of rowsIn(config, orderOf(config, transformers, ways), traffic)) {
+    const stage = row.to === undefined ? undefined : stageOf(config, transformers, row.node.id, row.to);
+    const above = stages.at(-1);
+    // The same stages of the row above are one box with these.
+    if (stage && above?.key === stage.key && above.rows.at(-1) === rows.at(-1)?.id) above.rows.push(row.node.id);
+    else if (stage) stages.push({ ...stage, rows: [row.node.id] });
+    rows.push(row.node);
+  }
+  if (traffic.named > 0) {
+    const about = counted(traffic.named, 'model');
+    // Beside its rule.
+    rows.unshift({
+      id: 'directly',
+      column: 'destination',
+      title: 'Named directly',
+      about,
+      ...traffic.ofRule('named'),
+    });
+  }
+  const clients = protocols.map((one) => ({
+    id: `client/${one}`,
+    column: 'client' as const,
+    title: shortProtocolTitles[one],
+    about: protocolTitles[one],
+    ...traffic.ofClient(one),
+  }));
+  const nodes = [
+    ...clients,
+    ...ways.map(({ node }) => node),
+    ...stages.map(({ node, rows: at }) => ({ ...node, rows: at })),
+    ...rows,
+  ];
+  const ids = new Set(['junction', ...nodes.map(({ id }) => id)]);
+  return {
+    nodes,
+    links: linksOf(config, ways, stages, rows, traffic).filter(({ to }) => ids.has(to)),
+    total: traffic.total,
+  };
+};
 
+const waysOf = (config: ConfigFile, { ofRule }: Traffic): readonly Way[] => {
+  const { module } = config.Router ?? {};
   const rule = (id: string, title: string, about: string, to: readonly string[]): Way => ({
     node: {
       id,
@@ -120,9 +123,9 @@ export const graphOf = (
     },
     to,
   });
-  const ways: readonly Way[] = [
+  return [
     rule('named', 'By name', 'provider,model goes exactly there', []),
-    ...(Router.module === undefined ? [] : [rule('module', 'Router module', moduleOf(Router.module), [])]),
+    ...(module === undefined ? [] : [rule('module', 'Router module', moduleOf(module), [])]),
     ...ownRulesOf(config).map((own, at) =>
       rule(
         `rule/${at}`,
@@ -141,13 +144,21 @@ export const graphOf = (
       );
     }),
   ];
+};
 
-  const asksOf = (destination: string): readonly string[] => {
-    const [provider = '', model = ''] = partsOf(destination);
-    return [...new Set(askingStagesOf(config, transformers, provider, model).flatMap(({ ask }) => ask))];
-  };
+/** Where the condition of each rule may ask. */
+const conditionsAskedIn = (config: ConfigFile): readonly (readonly string[])[] =>
+  ownRulesOf(config).map((own) => [...new Set(askedBy(own.when ?? {}))]);
+
+/** Where the stages of a destination may ask. */
+const askedFor = (config: ConfigFile, transformers: readonly Transformer[], to: string): readonly string[] => {
+  const [provider = '', model = ''] = partsOf(to);
+  return [...new Set(askingStagesOf(config, transformers, provider, model).flatMap(({ ask }) => ask))];
+};
+
+/** The ids of what has a row of its own, from the top: a model that no pool has, or a pool with its members. */
+const orderOf = (config: ConfigFile, transformers: readonly Transformer[], ways: readonly Way[]): readonly string[] => {
   const idOf = idFinder(config);
-  /** What has a row of its own: a model that no pool has, or a pool with its members. */
   const rowOf = (destination: string): string => {
     const id = idOf(destination);
     return id.startsWith('member/') ? `pool/${id.split('/')[1]}` : id;
@@ -156,48 +167,80 @@ export const graphOf = (
   const order = new Set([
     ...ways.flatMap(({ to }) => to.slice(0, 1)).map(rowOf),
     ...ways.flatMap(({ to }) => to.slice(1)).map(rowOf),
-    ...Pools.map((_, at) => `pool/${at}`),
+    ...(config.Pools ?? []).map((_, at) => `pool/${at}`),
   ]);
-  /** Where stages and the conditions of rules may ask, by their ids. */
-  const asks = new Map<string, readonly string[]>(
-    ownRulesOf(config).map((own, at) => [`rule/${at}`, [...new Set(askedBy(own.when ?? {}))]]),
-  );
+  const add = (asked: readonly string[]): void => {
+    for (const one of asked) if (order.size < mostRows) order.add(rowOf(one));
+  };
   // Below all others: no rule leads to what is asked. A destination that comes here may have such stages, too.
-  for (const asked of asks.values()) for (const one of asked) if (order.size < mostRows) order.add(rowOf(one));
-  for (const id of order)
-    for (const member of membersIn(config, id))
-      for (const one of asksOf(member)) if (order.size < mostRows) order.add(rowOf(one));
+  for (const asked of conditionsAskedIn(config)) add(asked);
+  for (const id of order) for (const member of membersIn(config, id)) add(askedFor(config, transformers, member));
+  return besideProvider([...order]);
+};
 
-  const rows: RoutingNode[] = [];
-  const stages: (Omit<RoutingNode, 'rows'> & { readonly rows: string[]; readonly key: string })[] = [];
-  const addModel = (id: string, destination: string): void => {
-    const [provider = '', model = ''] = partsOf(destination);
-    const isKnown = Providers.some(({ name }) => name === provider && destination.includes(','));
-    // Half a name is being typed.
-    const isUnfinished = !destination.includes(',');
-    rows.push({
+/** A destination, and what it is called in the configuration; absent: a pool, whose members follow. */
+interface Row {
+  readonly node: RoutingNode;
+  readonly to?: string;
+}
+
+const rowsIn = (config: ConfigFile, order: readonly string[], { ofPool, ofModel }: Traffic): readonly Row[] =>
+  order.flatMap((id): readonly Row[] => {
+    const [kind, ...rest] = id.split('/');
+    const [at, pool] = [Number(rest[0]), config.Pools?.[Number(rest[0])]];
+    if (kind !== 'pool' || !pool) return [modelRow(config, id, rest.join('/'), ofModel)];
+    const { name = '', strategy = 'weighted', members = [] } = pool;
+    const about = `pool, ${strategy}`;
+    return [
+      { node: { id, column: 'destination', title: name || 'New pool', about, ...ofPool(name) } },
+      ...members.map(({ to = '' }, index) => modelRow(config, `member/${at}/${index}`, to, ofModel)),
+    ];
+  });
+
+const modelRow = ({ Providers = [] }: ConfigFile, id: string, to: string, ofModel: Traffic['ofModel']): Row => {
+  const [provider = '', model = ''] = partsOf(to);
+  // Half a name is being typed.
+  const isUnfinished = !to.includes(',');
+  const isKnown = !isUnfinished && Providers.some(({ name }) => name === provider);
+  return {
+    to,
+    node: {
       id,
       column: 'destination',
-      title: model || destination,
+      title: model || to,
       about: isKnown ? provider : isUnfinished ? 'provider,model' : `${provider || 'It'}: no such provider`,
-      ...ofModel(destination),
-      ...(!isKnown && { state: isUnfinished ? ('off' as const) : ('bad' as const) }),
+      ...ofModel(to),
+      ...(!isKnown && { state: isUnfinished ? 'off' : 'bad' }),
       ...(id.startsWith('member/') && { inset: true }),
-    });
-    const own = stagesOf(config, transformers, provider, model);
-    const asking = askingStagesOf(config, transformers, provider, model);
-    const [first, ...others] = own;
-    if (first === undefined) return;
-    const about = [own.join(', '), ...asking.map(textOfAsking), ...conditionsOf(config, transformers, provider, model)];
-    const key = JSON.stringify([provider, id.startsWith('member/'), about]);
-    const above = stages.at(-1);
-    if (above?.key === key && above.rows.at(-1) === rows.at(-2)?.id) {
-      above.rows.push(id);
-      return;
-    }
-    const asked = asksOf(destination);
-    asks.set(`stages/${id}`, asked);
-    stages.push({
+    },
+  };
+};
+
+/** The stages of destinations that lie one below the other. */
+interface StageNode {
+  readonly node: RoutingNode;
+  /** The ids of the destinations. */
+  readonly rows: string[];
+  /** Differs where the stages do. */
+  readonly key: string;
+  /** Where they may ask. */
+  readonly asked: readonly string[];
+}
+
+const stageOf = (
+  config: ConfigFile,
+  transformers: readonly Transformer[],
+  id: string,
+  to: string,
+): Omit<StageNode, 'rows'> | undefined => {
+  const [provider = '', model = ''] = partsOf(to);
+  const own = stagesOf(config, transformers, provider, model);
+  const [first, ...others] = own;
+  if (first === undefined) return undefined;
+  const asking = askingStagesOf(config, transformers, provider, model);
+  const about = [own.join(', '), ...asking.map(textOfAsking), ...conditionsOf(config, transformers, provider, model)];
+  return {
+    node: {
       id: `stages/${id}`,
       column: 'stage',
       title: others.length === 0 ? first : counted(own.length, 'stage'),
@@ -205,68 +248,42 @@ export const graphOf = (
       ...(asking.length > 0 && { isAround: true }),
       requests: 0,
       failed: 0,
-      rows: [id],
-      key,
-    });
+    },
+    key: JSON.stringify([provider, id.startsWith('member/'), about]),
+    asked: askedFor(config, transformers, to),
   };
-  for (const id of besideProvider([...order])) {
-    const [kind, ...rest] = id.split('/');
-    const [at, pool] = [Number(rest[0]), Pools[Number(rest[0])]];
-    if (kind !== 'pool' || !pool) {
-      addModel(id, rest.join('/'));
-      continue;
-    }
-    const { name = '', strategy = 'weighted', members = [] } = pool;
-    const chosen = requests.filter((one) => one.pool === name);
-    const failed = chosen.filter((one) => one.failed).length;
-    const about = `pool, ${strategy}`;
-    rows.push({ id, column: 'destination', title: name || 'New pool', about, requests: chosen.length, failed });
-    for (const [index, { to = '' }] of members.entries()) addModel(`member/${at}/${index}`, to);
-  }
-  if (named.length > 0) {
-    const models = new Set(named.map(({ provider = '', model = '' }) => `${provider},${model}`));
-    const about = counted(models.size, 'model');
-    // Beside its rule.
-    rows.unshift({ id: 'directly', column: 'destination', title: 'Named directly', about, ...ofRule('named') });
-  }
+};
 
-  const share = (count: number): number => (total === 0 ? 0 : count / total);
-  const stagesAt = new Map(stages.flatMap(({ id, rows: own }) => own.map((row) => [row, id] as const)));
+const linksOf = (
+  config: ConfigFile,
+  ways: readonly Way[],
+  stages: readonly StageNode[],
+  rows: readonly RoutingNode[],
+  { share, ofClient, named }: Traffic,
+): readonly RoutingLink[] => {
+  const idOf = idFinder(config);
+  const stagesAt = new Map(stages.flatMap(({ node, rows: at }) => at.map((row) => [row, node.id] as const)));
   const lead = (from: string, id: string, of: number, isFallback = false): RoutingLink => {
     const stage = stagesAt.get(id);
     return { ...link(from, stage ?? id, of, isFallback), ...(stage !== undefined && { row: id }) };
   };
-  const links: readonly RoutingLink[] = [
+  const asks = (from: string, asked: readonly string[]): readonly RoutingLink[] =>
+    asked.map((one) => ({ ...link(from, idOf(one), 0), isAsk: true }));
+  return [
     ...protocols.map((one) => link(`client/${one}`, 'junction', share(ofClient(one).requests))),
     ...ways.map(({ node }) => link('junction', node.id, node.id === 'named' ? 0 : share(node.requests))),
     ...ways.flatMap(({ node, to }) =>
       [...new Set(to)].map((one, index) => lead(node.id, idOf(one), index === 0 ? share(node.requests) : 0, index > 0)),
     ),
     // As thin as a way without traffic: names are no part of the configuration.
-    ...(named.length > 0 ? [link('named', 'directly', 0)] : []),
+    ...(named > 0 ? [link('named', 'directly', 0)] : []),
     ...[...stagesAt].map(([row, id]) => ({
       ...link(id, row, share(rows.find((one) => one.id === row)?.requests ?? 0)),
       row,
     })),
-    ...[...asks].flatMap(([id, asked]) => asked.map((one) => ({ ...link(id, idOf(one), 0), isAsk: true }))),
+    ...conditionsAskedIn(config).flatMap((asked, at) => asks(`rule/${at}`, asked)),
+    ...stages.flatMap(({ node, asked }) => asks(node.id, asked)),
   ];
-  const ids = new Set([...ways.map(({ node }) => node.id), ...rows.map(({ id }) => id), ...stages.map(({ id }) => id)]);
-  return {
-    nodes: [
-      ...protocols.map((one) => ({
-        id: `client/${one}`,
-        column: 'client' as const,
-        title: shortProtocolTitles[one],
-        about: protocolTitles[one],
-        ...ofClient(one),
-      })),
-      ...ways.map(({ node }) => node),
-      ...stages,
-      ...rows,
-    ],
-    links: links.filter(({ to }) => to === 'junction' || ids.has(to)),
-    total,
-  };
 };
 
 /** The parts of `provider,model`; a text without a comma is a provider. */
@@ -311,62 +328,6 @@ const link = (from: string, to: string, share: number, isFallback = false): Rout
 const moduleOf = (module: unknown): string => {
   if (typeof module === 'string') return module;
   return isJsonObject(module) && typeof module.path === 'string' ? module.path : 'no path yet';
-};
-
-/** The names of the facts that a condition looks at. */
-const conditionOf = (when: unknown): string => {
-  const titles = Object.keys(isJsonObject(when) ? when : {}).map(
-    (name) => [...facts, ...joins].find((one) => one.name === name)?.title ?? name,
-  );
-  return titles.join(', ') || 'every request';
-};
-
-/** The stages that a destination's requests run through, in order. */
-export const stagesOf = (
-  config: ConfigFile,
-  transformers: readonly Transformer[],
-  provider: string,
-  model: string,
-): readonly string[] => entriesFor(config, transformers, provider, model).map(nameOf);
-
-/** Which requests the stages with a condition run for. */
-const conditionsOf = (...of: Parameters<typeof stagesOf>): readonly string[] =>
-  entriesFor(...of).flatMap((entry) =>
-    entry.when === undefined ? [] : `${nameOf(entry)} runs only by its condition: ${conditionOf(entry.when)}`,
-  );
-
-const nameOf = ({ name, path }: Entry): string => name ?? path ?? '';
-
-const entriesFor = (
-  { transformers: entries = [] }: ConfigFile,
-  transformers: readonly Transformer[],
-  provider: string,
-  model: string,
-): readonly Entry[] =>
-  entries.map(entryOf).filter((entry) => {
-    const applies =
-      (entry.provider === undefined || entry.provider === provider) &&
-      (entry.models === undefined || entry.models.includes(model));
-    return applies && knownOf(entry, transformers)?.kind !== 'format';
-  });
-
-/** The stages that are around a destination's calls, or ask models, with whom they may ask. */
-export const askingStagesOf = (
-  config: ConfigFile,
-  transformers: readonly Transformer[],
-  provider: string,
-  model: string,
-): readonly { readonly name: string; readonly isAround: boolean; readonly ask: readonly string[] }[] =>
-  entriesFor(config, transformers, provider, model).flatMap((entry) => {
-    const { halves, asks = false } = knownOf(entry, transformers) ?? {};
-    const isAround = halves?.around === true;
-    return isAround || asks ? [{ name: nameOf(entry), isAround, ask: entry.ask ?? [] }] : [];
-  });
-
-/** What such a stage may do. */
-export const textOfAsking = ({ name, isAround, ask }: ReturnType<typeof askingStagesOf>[number]): string => {
-  const asked = ask.length === 0 ? '' : `may ask ${ask.join(' and ')}`;
-  return `${name} ${[isAround && 'is around the call', asked].filter(Boolean).join(' and ') || 'has no model to ask'}`;
 };
 
 interface Served {
