@@ -14,7 +14,7 @@ import type { RateLimit } from './model/rate-limit.ts';
 import type { ModelRequest } from './model/request.ts';
 import type { Lesson } from './model/upstream-error/lesson.ts';
 import type { RecordCutter } from './model/wire/sse.ts';
-import type { SseRecord } from './model/wire/sse-record.ts';
+import type { AnswerChunk, SseRecord } from './model/wire/sse-record.ts';
 import { type Observer, type Relays, silentObserver, type TraceCarrier } from './observe/observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
@@ -302,11 +302,11 @@ export interface Answered extends Ready {
   readonly answer: {
     readonly status: number;
     readonly headers: Headers;
-    /** Plain bytes, one emission per network chunk. */
-    readonly body: Observable<Uint8Array>;
+    /** One emission per network chunk. */
+    readonly body: Observable<AnswerChunk>;
     /** The body is a stream of SSE records. */
     readonly streamed: boolean;
-    /** Finds where a stream's records end; `boundReply` feeds it each chunk. `undefined`: the body is no stream. */
+    /** Finds where a stream's records end; `boundReply` feeds it the bytes. `undefined`: the body is no stream. */
     readonly cutter: RecordCutter | undefined;
     /** The rest of the body doesn't matter: unsubscribing then reads it to its end, to keep the connection. */
     readonly drain: () => void;

@@ -10,6 +10,7 @@ import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import type { ModelRequest } from '../model/request.ts';
+import { bytesOf } from '../model/wire/sse.ts';
 import { Observers } from '../observe/observer.ts';
 import { boundReply } from '../operators/bound-answer.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
@@ -133,7 +134,7 @@ const readAnswer = (
   const read = stages(boundReply(gateway.config.limits), readEvents(), watchSignatures(gateway.signatures));
   const transformed = stages(transformEvents(eventStagesOf(answered.plan.graph), gateway));
   return answered.answer.body.pipe(
-    tap((chunk) => received.add(chunk, nowMs())),
+    tap((chunk) => received.add(bytesOf(chunk), nowMs())),
     read(answered),
     transformed(answered),
     toArray(),

@@ -4,6 +4,8 @@ import type { Answered, Ready } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
+import { bytesOf, lengthOf } from '../model/wire/sse.ts';
+import type { AnswerChunk } from '../model/wire/sse-record.ts';
 import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import { relaysOf } from './decode.ts';
@@ -121,7 +123,7 @@ export const boundReply =
   ({
     recordBytes,
     replyBytes,
-  }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
+  }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, AnswerChunk, AnswerChunk> =>
   (answered) => {
     const record = answered.answer.cutter;
     const collected = isCollected(answered);
@@ -133,16 +135,19 @@ export const boundReply =
     let bytes = 0;
     let leaveQueue: (() => void) | undefined;
     return {
-      next(chunk) {
-        bytes += chunk.length;
+      next(part) {
+        const chunk = answered.relays.reply ? bytesOf(part) : part;
+        bytes += lengthOf(chunk);
         if (collected && bytes > replyBytes) throw tooLarge("The upstream's answer", replyBytes, 'replyBytes');
-        record?.take(chunk);
-        if (record && record.pendingBytes > recordBytes) {
-          throw tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes');
+        if (chunk instanceof Uint8Array) {
+          record?.take(chunk);
+          if (record && record.pendingBytes > recordBytes) {
+            throw tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes');
+          }
+          // A record that begins or ends in this chunk is short, or has been counted but for this part.
+          if (record && record.pendingBytes < chunk.length) nodes?.reset();
+          else nodes?.add(chunk);
         }
-        // A record that begins or ends in this chunk is short, or has been counted but for this part.
-        if (record && record.pendingBytes < chunk.length) nodes?.reset();
-        else nodes?.add(chunk);
         reservation.reserve(collected ? bytes : (record?.pendingBytes ?? 0));
         return chunk;
       },

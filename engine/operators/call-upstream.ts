@@ -276,20 +276,19 @@ const open = (ready: Ready, answer: UpstreamAnswer, accepting: Accepting): Obser
   }
   const { streaming } = ready.progress;
   const framed = isEventStream(type);
-  const body = framed ? answer.body.pipe(readEventStreams(ready)) : answer.body;
+  const body = framed ? answer.body.pipe(readEventStreams(ready)) : (answer.records ?? answer.body);
   const labelled = framed || /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
   return openAnswer(body, labelled).pipe(
-    map(({ streamed, body }) => accept(ready, { ...answer, body }, streamed, accepting)),
+    map(({ streamed, body }) => accept(ready, { ...answer, streamed, body }, accepting)),
   );
 };
 
 const accept = (
   ready: Ready,
-  answer: UpstreamAnswer,
-  streamed: boolean,
+  answer: Omit<Answered['answer'], 'cutter'>,
   { config, missing, watch }: Accepting,
 ): Answered => {
-  const { status, headers, drain } = answer;
+  const { status, headers, streamed, drain } = answer;
   const relays = relaysOf(ready, streamed);
   ready.observer.answered(relays);
   if (!relays.reply) decodeInFull(ready, config);

@@ -3,6 +3,8 @@ import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts
 import { packAnswer, shortenResults, summaryRequest, usualPrompt } from '../model/compaction.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
+import { lengthOf } from '../model/wire/sse.ts';
+import type { AnswerChunk } from '../model/wire/sse-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { AnswerReservation } from './bound-answer.ts';
 import { replyIn } from './read-events.ts';
@@ -58,12 +60,12 @@ export const requireCompaction = (
   ready: Ready,
   streamed: boolean,
   missing: Missing,
-): MonoTypeOperatorFunction<Uint8Array> =>
+): MonoTypeOperatorFunction<AnswerChunk> =>
   operate(() => {
     const { plan, context, answerMemory } = ready;
     const memory = new AnswerReservation(answerMemory);
     const decoder = streamed ? new StreamDecoder(ready) : undefined;
-    let chunks: Uint8Array[] = [];
+    let chunks: AnswerChunk[] = [];
     let bytes = 0;
     let passes = false;
     const release = (): Uint8Array => {
@@ -84,7 +86,7 @@ export const requireCompaction = (
       next(chunk) {
         if (passes) return chunk;
         chunks.push(chunk);
-        bytes += chunk.length;
+        bytes += lengthOf(chunk);
         if (bytes > maxHeldBytes || !memory.tryReserve(bytes)) return release();
         return decoder && judge(decoder.take(chunk));
       },

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { fail } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
+import type { FramedRecord, FramedRecords } from '../model/wire/sse-record.ts';
 import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { AnswerReservation } from './bound-answer.ts';
 import type { StreamStage } from './rx/stages.ts';
@@ -20,11 +21,11 @@ const checksumBytes = 4;
 const maxMessageBytes = 24 * 1024 * 1024;
 
 /**
- * Takes a stream out of the cloud's framing: the records of the vendor's own stream, as SSE. A failure of the cloud becomes the
+ * Takes a stream out of the cloud's framing: the records of the vendor's own stream. A failure of the cloud becomes the
  * record of an error. Sources: AWS documentation, "Event stream encoding"; Amazon Bedrock API reference,
  * "InvokeModelWithResponseStream".
  */
-export const readEventStream: StreamStage<{ readonly answerMemory: MemoryReservation }, Uint8Array, Uint8Array> = ({
+export const readEventStream: StreamStage<{ readonly answerMemory: MemoryReservation }, Uint8Array, FramedRecords> = ({
   answerMemory,
 }) => {
   const reservation = new AnswerReservation(answerMemory);
@@ -39,17 +40,17 @@ export const readEventStream: StreamStage<{ readonly answerMemory: MemoryReserva
       reservation.reserve(bytes);
       if (bytes < needed) return undefined;
       let rest = Buffer.concat(chunks);
-      let records = '';
+      const records: FramedRecord[] = [];
       needed = lengthOf(rest);
       while (rest.length >= needed && rest.length >= preludeBytes) {
-        records += recordOf(rest.subarray(0, needed));
+        records.push(...recordOf(rest.subarray(0, needed)));
         rest = rest.subarray(needed);
         needed = lengthOf(rest);
       }
       chunks = rest.length > 0 ? [rest] : [];
       bytes = rest.length;
       reservation.set(bytes);
-      return records === '' ? undefined : Buffer.from(records);
+      return records.length > 0 ? { records } : undefined;
     },
     end() {
       if (bytes > 0) fail('upstream-cut', 'The connection to the upstream ended in the middle of a message.');
@@ -72,7 +73,7 @@ const garbled = (what: string): never =>
   fail('upstream-garbled', `The upstream's event stream can't be read: ${what}.`);
 
 /** The records that a whole message stands for: one, or none. */
-const recordOf = (message: Buffer): string => {
+const recordOf = (message: Buffer): readonly FramedRecord[] => {
   const end = message.length - checksumBytes;
   if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) garbled('a checksum is wrong');
   const payloadAt = preludeBytes + message.readUInt32BE(4);
@@ -80,14 +81,12 @@ const recordOf = (message: Buffer): string => {
   const payload = parseJson(message.toString('utf8', payloadAt, end));
   const content = isJsonObject(payload) ? payload : {};
   if (headers.get(':message-type') === 'event')
-    return typeof content.bytes === 'string' ? vendorRecord(content.bytes) : '';
+    return typeof content.bytes === 'string' ? vendorRecord(content.bytes) : [];
   const type = headers.get(':exception-type') ?? headers.get(':error-code') ?? '';
   const said = content.message ?? content.Message ?? headers.get(':error-message');
   const text = typeof said === 'string' && said !== '' ? said : `The cloud ended the stream: ${type}.`;
-  return sse(
-    'error',
-    JSON.stringify({ type: 'error', error: { type: errorTypes[type.toLowerCase()] ?? 'api_error', message: text } }),
-  );
+  const error = { type: errorTypes[type.toLowerCase()] ?? 'api_error', message: text };
+  return [{ event: 'error', data: Buffer.from(JSON.stringify({ type: 'error', error })) }];
 };
 
 /** The vendor's types of errors, by the cloud's exceptions. */
@@ -99,15 +98,15 @@ const errorTypes: Readonly<Record<string, string>> = {
 };
 
 /** The vendor's record. Events of the cloud's own, such as those that only keep the connection, have no type. */
-const vendorRecord = (encoded: string): string => {
+const vendorRecord = (encoded: string): readonly FramedRecord[] => {
   const text = Buffer.from(encoded, 'base64').toString();
   const data = parseJson(text);
   if (!isJsonObject(data)) return garbled('an event is no JSON object');
   // Line breaks stand between values alone.
-  return typeof data.type === 'string' ? sse(data.type, text.replaceAll(/[\r\n]/g, ' ')) : '';
+  return typeof data.type === 'string'
+    ? [{ event: data.type, data: Buffer.from(text.replaceAll(/[\r\n]/g, ' ')) }]
+    : [];
 };
-
-const sse = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
 
 /** Bytes of a header's value by its type; those with a length of their own have none. */
 const valueBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };

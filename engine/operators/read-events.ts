@@ -27,7 +27,8 @@ import { membersFrom } from '../model/json/members.ts';
 import { chain, runWhole } from '../model/machine.ts';
 import type { PlainReader, PlainReply, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { readSseRecords } from '../model/wire/sse.ts';
+import { bytesOf, readSseRecords } from '../model/wire/sse.ts';
+import type { AnswerChunk } from '../model/wire/sse-record.ts';
 import { errorEvent, largeBytes, toErrorEvent } from './bound-answer.ts';
 import { type Handlers, inSlices, joinBytes, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
 
@@ -35,7 +36,7 @@ import { type Handlers, inSlices, joinBytes, nonEmpty, type StageControl, type S
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
  * `error` event after the events before it. Reports chunks and usage.
  */
-export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answered, control) => {
+export const readEvents = (): StreamStage<Answered, AnswerChunk, Batch> => (answered, control) => {
   const { observer } = answered;
   const reading = answered.answer.streamed
     ? readStream(answered, new AnswerEnd(answered, control))
@@ -105,7 +106,7 @@ export const plainEnd = (
   return isJsonObject(end?.usage) ? end : undefined;
 };
 
-const readStream = (answered: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
+const readStream = (answered: Answered, ending: AnswerEnd): Handlers<AnswerChunk, Batch> => {
   const { plan, context } = answered;
   const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
   const callIds: AnswerIds = new Map();
@@ -123,7 +124,7 @@ const readStream = (answered: Answered, ending: AnswerEnd): Handlers<Uint8Array,
         events.push(...toErrorEvent(error));
       }
       const last = events.at(-1)?.type;
-      if (last === 'error') reportRefusal(answered, chunk);
+      if (last === 'error') reportRefusal(answered, bytesOf(chunk));
       ending.reached(last === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open');
       return nonEmpty(normalizeEvents(events, callIds));
     },
@@ -146,11 +147,12 @@ const tooDeep = "The upstream's answer is nested too deeply.";
 const utf8 = new TextDecoder();
 
 /** Reads a whole reply at its end; a large one in slices. */
-const readWhole = (answered: Answered): Handlers<Uint8Array, Batch> => {
+const readWhole = (answered: Answered): Handlers<AnswerChunk, Batch> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
-    next(chunk) {
+    next(part) {
+      const chunk = bytesOf(part);
       chunks.push(chunk);
       bytes += chunk.length;
       return undefined;

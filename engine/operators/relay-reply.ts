@@ -8,8 +8,8 @@ import { type JsonObject, openBrace, openBracket, writeJson } from '../model/jso
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import { cutOff } from '../model/reply.ts';
-import { bufferOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
-import type { SseRecord } from '../model/wire/sse-record.ts';
+import { bufferOf, bytesOf, type RecordCutter, readSseRecords } from '../model/wire/sse.ts';
+import type { AnswerChunk, SseRecord } from '../model/wire/sse-record.ts';
 import type { SignatureCache } from '../routing/reasoning/signature-cache.ts';
 import { AnswerReservation } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
@@ -31,7 +31,7 @@ import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 const relayStep = 'relay-reply';
 
 /** Relays the upstream's bytes, and reads faults, usage and reasoning from them. */
-export const relayReply = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
+export const relayReply = (cache: SignatureCache): StreamStage<Answered, AnswerChunk, ReplyPart> => {
   const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
   return (answered, control) => {
     const { cutter } = answered.answer;
@@ -46,7 +46,7 @@ export const relayReply = (cache: SignatureCache): StreamStage<Answered, Uint8Ar
  */
 const inspectStream =
   (cache: SignatureCache) =>
-  (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<Uint8Array, ReplyPart> => {
+  (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<AnswerChunk, ReplyPart> => {
     const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
     const records = new RecordRelay(answered, cutter, (record) => faultIn(answered, record));
@@ -70,7 +70,7 @@ const inspectStream =
       step: relayStep,
       next(chunk) {
         observer.chunk();
-        const part = pass(records.take(bufferOf(chunk)));
+        const part = pass(records.take(bufferOf(bytesOf(chunk))));
         ending.reached(records.state);
         return part;
       },
@@ -113,7 +113,7 @@ const dataField = Buffer.from('data:');
 
 /** Relays a whole reply as status 200: that is how any success is read. Throws the fault that it holds despite its success status. */
 const inspectWhole =
-  (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
+  (cache: SignatureCache): StreamStage<Answered, AnswerChunk, ReplyPart> =>
   (answered) => {
     const { observer, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
@@ -221,7 +221,7 @@ export class StreamDecoder {
     this.#events = plan.upstream.decodeStream.start(own);
   }
 
-  take(chunk: Uint8Array): readonly ModelEvent[] {
+  take(chunk: AnswerChunk): readonly ModelEvent[] {
     const records: SseRecord[] = [];
     this.#records.step(chunk, records);
     return this.#eventsOf(records);

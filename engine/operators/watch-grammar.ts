@@ -1,12 +1,12 @@
-import { Buffer } from 'node:buffer';
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import type { Grammar, Violation } from '../model/grammar.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
-import { readSseRecords } from '../model/wire/sse.ts';
-import type { SseRecord } from '../model/wire/sse-record.ts';
+import { bufferOf, lengthOf, readSseRecords } from '../model/wire/sse.ts';
+import type { AnswerChunk, SseRecord } from '../model/wire/sse-record.ts';
 import type { Observer } from '../observe/observer.ts';
 import { MemoryBudget, type MemoryReservation } from '../runtime/memory-budget.ts';
+import { joinBytes } from './rx/stages.ts';
 
 /** What is held of one answer, an incomplete record or a whole reply, and of all answers of a process together, in bytes. */
 const maxHeldBytes = 1_048_576;
@@ -19,7 +19,7 @@ interface Watched {
 }
 
 /** Looks at the bytes of an answer. */
-type WatchGrammar = (of: Watched, streamed: boolean) => MonoTypeOperatorFunction<Uint8Array>;
+type WatchGrammar = (of: Watched, streamed: boolean) => MonoTypeOperatorFunction<AnswerChunk>;
 
 /**
  * Reports what breaks the rules of a provider's wire format, relayed or converted. Looks at each chunk after it has gone on, so it neither
@@ -32,15 +32,15 @@ const budget = new MemoryBudget();
 
 /** What looks at one answer. */
 interface Look {
-  /** Takes the next bytes; whether it goes on. */
-  readonly take: (chunk: Uint8Array) => boolean;
+  /** Takes the next part; whether it goes on. */
+  readonly take: (chunk: AnswerChunk) => boolean;
   /** The answer has ended normally. */
   readonly end: () => void;
   readonly release: () => void;
 }
 
 const watched =
-  (begin: () => Look): MonoTypeOperatorFunction<Uint8Array> =>
+  (begin: () => Look): MonoTypeOperatorFunction<AnswerChunk> =>
   (source) =>
     new Observable((subscriber) => {
       let look: Look | undefined = begin();
@@ -96,12 +96,12 @@ class Stream implements Look {
     this.#grammar = of.plan.upstream.grammar.stream.start(undefined);
   }
 
-  take(chunk: Uint8Array): boolean {
+  take(chunk: AnswerChunk): boolean {
     if (!reserve(this.#reservation, chunk)) return false;
     const records: SseRecord[] = [];
     this.#records.step(chunk, records);
     // At most this chunk is left, as the beginning of the next record.
-    if (records.length > 0) this.#reservation.set(chunk.length);
+    if (records.length > 0) this.#reservation.set(lengthOf(chunk));
     this.#judge(records);
     return true;
   }
@@ -131,20 +131,20 @@ class Stream implements Look {
 class Whole implements Look {
   readonly #of: Watched;
   readonly #reservation: MemoryReservation = budget.reserve(maxAllHeldBytes);
-  readonly #chunks: Uint8Array[] = [];
+  readonly #chunks: AnswerChunk[] = [];
 
   constructor(of: Watched) {
     this.#of = of;
   }
 
-  take(chunk: Uint8Array): boolean {
+  take(chunk: AnswerChunk): boolean {
     if (!reserve(this.#reservation, chunk)) return false;
     this.#chunks.push(chunk);
     return true;
   }
 
   end(): void {
-    const text = Buffer.concat(this.#chunks).toString();
+    const text = bufferOf(joinBytes(this.#chunks)).toString();
     const reply = parseJson(text) ?? null;
     const [only, ...others] = Array.isArray(reply) ? reply : [];
     const isListed = isJsonObject(only) && others.length === 0;
@@ -156,8 +156,8 @@ class Whole implements Look {
   }
 }
 
-const reserve = (reservation: MemoryReservation, { length }: Uint8Array): boolean =>
-  reservation.bytes + length <= maxHeldBytes && reservation.take(length) === undefined;
+const reserve = (reservation: MemoryReservation, chunk: AnswerChunk): boolean =>
+  reservation.bytes + lengthOf(chunk) <= maxHeldBytes && reservation.take(lengthOf(chunk)) === undefined;
 
 const report = ({ observer }: Watched, violations: readonly Violation[], text: string): void => {
   for (const violation of violations) observer.violated(violation, text);

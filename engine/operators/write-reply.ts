@@ -22,7 +22,7 @@ import { foldReply, isFault } from '../model/reply.ts';
 import { clientGone } from '../model/status.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
 import { sseText } from '../model/wire/sse.ts';
-import type { SseRecord } from '../model/wire/sse-record.ts';
+import type { AnswerChunk, SseRecord } from '../model/wire/sse-record.ts';
 import { shorten } from '../observe/log/mask-text.ts';
 import { nanoPerUsd } from '../routing/catalogue/catalogue.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
@@ -125,7 +125,7 @@ const streamHead = (answered: Answered): ReplyPart => ({
 
 /** The upstream's body → what the client gets, by the list of stages that `choose` picks for this answer. */
 export const writeReply =
-  (choose: (answered: Answered) => StageList<Answered, Uint8Array, ReplyPart>): SequenceStep<Answered, ReplyPart> =>
+  (choose: (answered: Answered) => StageList<Answered, AnswerChunk, ReplyPart>): SequenceStep<Answered, ReplyPart> =>
   (answered) =>
     choose(answered)(answered)(answered.answer.body);
 

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { CallBody } from '../model/call-body.ts';
 import type { FaultError } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
+import type { FramedRecords } from '../model/wire/sse-record.ts';
 import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
 import type { Backpressure } from '../runtime/backpressure.ts';
 import type { PoolStats } from './pool.ts';
@@ -60,6 +61,8 @@ export interface UpstreamAnswer {
    * the connection.
    */
   readonly body: Observable<Uint8Array>;
+  /** Present if the connection frames records itself: the same body as these. One of both is subscribed. */
+  readonly records?: Observable<FramedRecords>;
   /**
    * Marks the rest of the body as unneeded. Unsubscribing then reads and drops the rest for a moment, so that the connection can
    * be reused if the body ends.

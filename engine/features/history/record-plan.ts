@@ -1,4 +1,6 @@
-import { map, tap } from 'rxjs';
+import { type MonoTypeOperatorFunction, map, tap } from 'rxjs';
+import { bytesOf } from '../../model/wire/sse.ts';
+import type { AnswerChunk } from '../../model/wire/sse-record.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Plan } from '../../routing/plan/plan.ts';
 import { tapPlan } from '../../routing/plan/tap-plan.ts';
@@ -44,18 +46,19 @@ const tapAnswer = (answer: UpstreamAnswer, recorded: RecordedCall, recorder: Rec
   recorder.mark('upstreamHead');
   recorded.status = answer.status;
   recorded.responseHeaders = answer.headers;
+  const record = <C extends AnswerChunk>(): MonoTypeOperatorFunction<C> =>
+    tap({
+      next: (chunk) => recorder.piece(recorded, bytesOf(chunk)),
+      error: (error: unknown) => recorder.ended(recorded, error),
+      complete: () => recorder.ended(recorded),
+    });
   return {
     ...answer,
     drain() {
       recorder.ended(recorded);
       answer.drain();
     },
-    body: answer.body.pipe(
-      tap({
-        next: (bytes) => recorder.piece(recorded, bytes),
-        error: (error: unknown) => recorder.ended(recorded, error),
-        complete: () => recorder.ended(recorded),
-      }),
-    ),
+    body: answer.body.pipe(record()),
+    ...(answer.records && { records: answer.records.pipe(record()) }),
   };
 };

@@ -10,3 +10,18 @@ export interface SseRecord {
    */
   readonly outside?: 'json' | 'text';
 }
+
+/** A record of which nothing is decoded yet. */
+export interface FramedRecord {
+  readonly event: string;
+  /** JSON in one line. */
+  readonly data: Uint8Array;
+}
+
+/** Whole records, from a connection that frames them in its own way. */
+export interface FramedRecords {
+  readonly records: readonly FramedRecord[];
+}
+
+/** What comes of an answer at once: bytes at any split, or records. */
+export type AnswerChunk = Uint8Array | FramedRecords;

@@ -4,7 +4,7 @@ import { closeBrace, isJsonObject, type Json, parseJson, writeJson } from '../js
 import { JsonPosition } from '../json/json-pieces.ts';
 import { machine } from '../machine.ts';
 import { pageTitle } from '../upstream-error/read-error.ts';
-import type { SseRecord } from './sse-record.ts';
+import type { AnswerChunk, SseRecord } from './sse-record.ts';
 
 interface State {
   /** Created once a chunk ends inside a character. */
@@ -39,9 +39,9 @@ const maxOutside = { json: 1 << 20, text: 2_048 } as const;
 /**
  * Decodes bytes into SSE records, at any split. Lines end in LF, CRLF or CR; comments, records without content and a byte order mark
  * are ignored. A last record without its empty line counts if the stream ended normally. Lines that are no field are records marked as
- * `outside`. Source: HTML standard, "Server-sent events".
+ * `outside`. What comes as records passes. Source: HTML standard, "Server-sent events".
  */
-export const readSseRecords = machine<State, Uint8Array, SseRecord, unknown>({
+export const readSseRecords = machine<State, AnswerChunk, SseRecord, unknown>({
   initial: () => ({
     decoder: undefined,
     insideCharacter: false,
@@ -54,7 +54,8 @@ export const readSseRecords = machine<State, Uint8Array, SseRecord, unknown>({
     outside: undefined,
   }),
   step(state, chunk, out) {
-    readText(state, decode(state, chunk), out);
+    if (chunk instanceof Uint8Array) readText(state, decode(state, chunk), out);
+    else for (const { event, data } of chunk.records) out.push({ event, data: bufferOf(data).toString() });
   },
   end(state, out) {
     if (state.decoder && state.insideCharacter) readText(state, state.decoder.decode(), out);
@@ -268,6 +269,24 @@ export const sseText = (records: readonly SseRecord[]): string => {
   }
   texts.push('');
   return texts.join('\n\n');
+};
+
+/** A chunk as bytes; records as those of Server-Sent Events. */
+export const bytesOf = (chunk: AnswerChunk): Uint8Array =>
+  chunk instanceof Uint8Array
+    ? chunk
+    : Buffer.concat(
+        chunk.records.flatMap(({ event, data }) => [Buffer.from(`event: ${event}\ndata: `), data, recordEnd]),
+      );
+
+const recordEnd = Buffer.from('\n\n');
+
+/** How many bytes a chunk has; of records, those of their data. */
+export const lengthOf = (chunk: AnswerChunk): number => {
+  if (chunk instanceof Uint8Array) return chunk.length;
+  let length = 0;
+  for (const { data } of chunk.records) length += data.length;
+  return length;
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json.ts';
+import type { FramedRecord } from './sse-record.ts';
 
 /** How streamed requests of a wire format go to a vendor over a WebSocket connection. Values in, values out. */
 export interface UpstreamSocket {
@@ -41,8 +42,8 @@ export interface UpstreamAnswerReader {
  * would bring. `again`: the whole request has to be made anew, since only its short form or the connection is refused. `garbled`: no event.
  */
 export type SocketReading =
-  | ({ readonly type: 'notice' | 'event' | 'broken' } & SocketEvent)
-  | ({ readonly type: 'end'; readonly chain: SocketChain | undefined } & SocketEvent)
+  | ({ readonly type: 'notice' | 'event' | 'broken' } & FramedRecord)
+  | ({ readonly type: 'end'; readonly chain: SocketChain | undefined } & FramedRecord)
   | {
       readonly type: 'refusal';
       readonly status: number;
@@ -50,10 +51,3 @@ export type SocketReading =
       readonly body: string;
     }
   | { readonly type: 'again' | 'garbled' };
-
-/** An event of a stream. */
-export interface SocketEvent {
-  readonly event: string;
-  /** JSON in one line. */
-  readonly data: Uint8Array;
-}

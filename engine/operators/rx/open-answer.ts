@@ -1,11 +1,12 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import { isJsonSpace, openBrace, openBracket } from '../../model/json/json.ts';
+import type { AnswerChunk } from '../../model/wire/sse-record.ts';
 
 /** An answer whose first bytes are known. */
 interface OpenedAnswer {
   readonly streamed: boolean;
   /** From its first byte on that counts. */
-  readonly body: Observable<Uint8Array>;
+  readonly body: Observable<AnswerChunk>;
 }
 
 /** Bytes of comments that are read before an answer's label decides. */
@@ -17,7 +18,7 @@ const maxUndecidedBytes = 64 * 1024;
  * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that is relayed. The
  * body must be subscribed to at once.
  */
-export const openAnswer = (body: Observable<Uint8Array>, labelled: boolean): Observable<OpenedAnswer> =>
+export const openAnswer = (body: Observable<AnswerChunk>, labelled: boolean): Observable<OpenedAnswer> =>
   new Observable((subscriber) => new Opening(subscriber, labelled).read(body));
 
 class Opening {
@@ -25,7 +26,7 @@ class Opening {
   readonly #labelled: boolean;
   readonly #first = new FirstBytes();
   /** What the reader hasn't got yet. */
-  #held: Uint8Array[] = [];
+  #held: AnswerChunk[] = [];
   #heldBytes = 0;
   #isOpen = false;
   /** Whether those who were told of the answer have had the time to subscribe. */
@@ -34,7 +35,7 @@ class Opening {
   #isRead = false;
   /** The answer's bytes; what reads the body ends it. */
   readonly #reading = new Subscription();
-  #reader: Subscriber<Uint8Array> | undefined;
+  #reader: Subscriber<AnswerChunk> | undefined;
   #over: 'no' | 'complete' | { readonly error: unknown } = 'no';
 
   constructor(subscriber: Subscriber<OpenedAnswer>, labelled: boolean) {
@@ -42,7 +43,7 @@ class Opening {
     this.#labelled = labelled;
   }
 
-  read(body: Observable<Uint8Array>): () => void {
+  read(body: Observable<AnswerChunk>): () => void {
     this.#reading.add(
       body.subscribe({
         next: (chunk) => {
@@ -58,9 +59,10 @@ class Opening {
     };
   }
 
-  #take(chunk: Uint8Array): void {
-    if (this.#isOpen) {
+  #take(chunk: AnswerChunk): void {
+    if (this.#isOpen || !(chunk instanceof Uint8Array)) {
       this.#held.push(chunk);
+      if (!this.#isOpen) this.#open(true);
       return;
     }
     const { at, begins } = this.#first.take(chunk);
@@ -80,7 +82,7 @@ class Opening {
 
   #open(streamed: boolean): void {
     this.#isOpen = true;
-    const body = new Observable<Uint8Array>((reader) => {
+    const body = new Observable<AnswerChunk>((reader) => {
       this.#reader = reader;
       if (this.#isTold) this.#giveHeld(reader);
       return this.#reading;
@@ -92,7 +94,7 @@ class Opening {
     if (this.#reader) this.#giveHeld(this.#reader);
   }
 
-  #giveHeld(reader: Subscriber<Uint8Array>): void {
+  #giveHeld(reader: Subscriber<AnswerChunk>): void {
     const held = this.#held;
     this.#held = [];
     this.#isRead = true;
@@ -106,7 +108,7 @@ class Opening {
     else if (this.#isRead && this.#reader) this.#finish(this.#reader, over);
   }
 
-  #finish(reader: Subscriber<Uint8Array>, over: 'complete' | { readonly error: unknown }): void {
+  #finish(reader: Subscriber<AnswerChunk>, over: 'complete' | { readonly error: unknown }): void {
     if (over === 'complete') reader.complete();
     else reader.error(over.error);
   }

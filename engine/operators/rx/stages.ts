@@ -1,6 +1,8 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import type { ReplyContext } from '../../model/context.ts';
 import type { Machine } from '../../model/machine.ts';
+import { bytesOf, lengthOf } from '../../model/wire/sse.ts';
+import type { AnswerChunk } from '../../model/wire/sse-record.ts';
 import { enterStep, inStep, isInStep } from '../../runtime/loop-watch.ts';
 
 /** Handles the values of a stream, one after the other. A handler emits what it returns, unless that is `undefined`. */
@@ -360,14 +362,14 @@ export const nonEmpty = <O>(batch: readonly O[]): readonly O[] | undefined => (b
 export const collectBytes = <O>(
   make: (body: Uint8Array) => O,
   { maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number } = {},
-): OperatorFunction<Uint8Array, O> =>
+): OperatorFunction<AnswerChunk, O> =>
   operate((control) => {
     const collected = collectedBytes(make);
     let bytes = 0;
     return {
       ...collected,
       next(chunk) {
-        bytes += chunk.length;
+        bytes += lengthOf(chunk);
         if (bytes >= maxBytes) control.complete();
         return collected.next(chunk);
       },
@@ -377,9 +379,9 @@ export const collectBytes = <O>(
 /** The handlers that collect a body. `failed` replaces the error of a body that breaks off; if absent, the error passes. */
 export const collectedBytes = <O>(
   make: (body: Uint8Array) => O,
-  { failed }: Pick<Handlers<Uint8Array, O>, 'failed'> = {},
-): Handlers<Uint8Array, O> => {
-  const chunks: Uint8Array[] = [];
+  { failed }: Pick<Handlers<AnswerChunk, O>, 'failed'> = {},
+): Handlers<AnswerChunk, O> => {
+  const chunks: AnswerChunk[] = [];
   return {
     next(chunk) {
       chunks.push(chunk);
@@ -391,7 +393,7 @@ export const collectedBytes = <O>(
 };
 
 /** A body's bytes; a single chunk as it is. */
-export const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
+export const joinBytes = (chunks: readonly AnswerChunk[]): Uint8Array => {
   const only = chunks.length === 1 ? chunks[0] : undefined;
-  return only ?? Buffer.concat(chunks);
+  return only ? bytesOf(only) : Buffer.concat(chunks.map(bytesOf));
 };

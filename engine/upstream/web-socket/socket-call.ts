@@ -1,10 +1,11 @@
-import { Observable, of, type Subscriber, type Subscription } from 'rxjs';
+import { map, Observable, of, type Subscriber, type Subscription } from 'rxjs';
 import { errors } from 'undici';
 import { errorCode, FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
+import { bytesOf, lengthOf } from '../../model/wire/sse.ts';
+import type { FramedRecord, FramedRecords } from '../../model/wire/sse-record.ts';
 import type {
   SocketChain,
-  SocketEvent,
   SocketReading,
   UpstreamAnswerReader,
   UpstreamAsk,
@@ -36,7 +37,7 @@ interface SocketCallParts {
 }
 
 /**
- * One response over a WebSocket, as the answer that HTTP would bring: its events are records of Server-Sent Events. What fails
+ * One response over a WebSocket, as the answer that HTTP would bring: its messages are the records of a stream. What fails
  * before the first event is made over HTTP instead, unless the failure is an answer.
  */
 export class SocketCall implements SocketUser, Pausable {
@@ -51,9 +52,9 @@ export class SocketCall implements SocketUser, Pausable {
   readonly #incomplete: CallSocket['incomplete'] | undefined;
   #answer: UpstreamAnswerReader | undefined;
   #connection: SocketConnection | undefined;
-  #reader: Subscriber<Uint8Array> | undefined;
+  #reader: Subscriber<FramedRecords> | undefined;
   /** Records that the reader hasn't got yet: those of one network chunk, or those before it has subscribed. */
-  #records: Uint8Array[] = [];
+  #records: FramedRecord[] = [];
   #isFlushDue = false;
   #readAtMs = 0;
   /** When the machine had slept; `undefined`: it hasn't. */
@@ -184,7 +185,7 @@ export class SocketCall implements SocketUser, Pausable {
   #take(read: SocketReading): void {
     switch (read.type) {
       case 'notice':
-        this.#records.push(...recordOf(read));
+        this.#records.push(read);
         break;
       case 'event':
         this.#add(read);
@@ -211,8 +212,8 @@ export class SocketCall implements SocketUser, Pausable {
     }
   }
 
-  #add(event: SocketEvent): void {
-    this.#records.push(...recordOf(event));
+  #add(event: FramedRecord): void {
+    this.#records.push(event);
     if (this.#parts) this.#begin();
     this.#dueFlush();
   }
@@ -223,12 +224,9 @@ export class SocketCall implements SocketUser, Pausable {
     this.#stopSilence();
     if (idleMs > 0) this.#stopSilence = this.#clock.after(idleMs, () => this.#checkSilence(idleMs));
     this.#backpressure.attach(this);
-    this.#subscriber.next({
-      status: 200,
-      headers: streamHeaders,
-      body: new Observable((reader) => this.#open(reader)),
-      drain: nothing,
-    });
+    const records = new Observable<FramedRecords>((reader) => this.#open(reader));
+    const body = records.pipe(map(bytesOf));
+    this.#subscriber.next({ status: 200, headers: streamHeaders, body, records, drain: nothing });
     if (this.#reader === undefined || this.#backpressure.paused) this.pause();
   }
 
@@ -239,7 +237,7 @@ export class SocketCall implements SocketUser, Pausable {
     else this.#stopSilence = this.#clock.after(leftMs, () => this.#checkSilence(idleMs));
   }
 
-  #open(reader: Subscriber<Uint8Array>): (() => void) | undefined {
+  #open(reader: Subscriber<FramedRecords>): (() => void) | undefined {
     if (this.#failure || this.#reader) {
       reader.error(this.#failure ?? new Error('The body of an upstream answer was subscribed twice.'));
       return undefined;
@@ -265,10 +263,10 @@ export class SocketCall implements SocketUser, Pausable {
     this.#readAtMs = this.#clock.nowMs();
     if (!reader) return;
     if (this.#records.length > 0) {
-      const chunk = Buffer.concat(this.#records);
+      const chunk = { records: this.#records };
       this.#records = [];
       reader.next(chunk);
-      if (!this.#done && !this.#paused) readingTurns.brought(this, chunk.length);
+      if (!this.#done && !this.#paused) readingTurns.brought(this, lengthOf(chunk));
     }
     if (!this.#done) return;
     if (this.#failure) reader.error(this.#failure);
@@ -341,15 +339,6 @@ export class SocketCall implements SocketUser, Pausable {
 const nothing = (): void => {};
 
 const garbled: SocketReading = { type: 'garbled' };
-
-/** An event as a record of Server-Sent Events. */
-const recordOf = ({ event, data }: SocketEvent): readonly Uint8Array[] => [
-  Buffer.from(`event: ${event}\ndata: `),
-  data,
-  recordEnd,
-];
-
-const recordEnd = Buffer.from('\n\n');
 
 /** `upgrade` shows in captures how the answer came. */
 const streamHeaders: Headers = { 'content-type': 'text/event-stream; charset=utf-8', upgrade: 'websocket' };

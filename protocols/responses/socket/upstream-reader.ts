@@ -8,7 +8,8 @@ import {
 } from '../../../engine/model/json/json.ts';
 import type { Headers } from '../../../engine/model/protocol.ts';
 import { bufferOf } from '../../../engine/model/wire/sse.ts';
-import type { SocketEvent, SocketReading, UpstreamAnswerReader } from '../../../engine/model/wire/upstream-socket.ts';
+import type { FramedRecord } from '../../../engine/model/wire/sse-record.ts';
+import type { SocketReading, UpstreamAnswerReader } from '../../../engine/model/wire/upstream-socket.ts';
 import { ResponseItems, type SentInput, sentInputOf } from './chain.ts';
 import { connectionOverCode } from './codes.ts';
 import type { CreateBody } from './create-body.ts';
@@ -60,7 +61,7 @@ export class UpstreamReader implements UpstreamAnswerReader {
   }
 
   /** The vendor answers with an error in place of a response. */
-  #refusal(message: Buffer, read: SocketEvent): SocketReading {
+  #refusal(message: Buffer, read: FramedRecord): SocketReading {
     const parsed = parseJson(message.toString());
     const error = isJsonObject(parsed) ? parsed : {};
     const status = statusOf(error);

@@ -2,6 +2,7 @@ import test from 'ava';
 import { Subject, takeWhile } from 'rxjs';
 import { openGrammarWatch } from '../../../engine/features/grammar-watch/grammar-watch.ts';
 import type { Violation } from '../../../engine/model/grammar.ts';
+import type { AnswerChunk } from '../../../engine/model/wire/sse-record.ts';
 import { watchGrammar } from '../../../engine/operators/watch-grammar.ts';
 import { RequestRecords } from '../../../engine/request-record.ts';
 import { geminiUpstream } from '../../../protocols/gemini/index.ts';
@@ -107,10 +108,10 @@ test('the log has one line for each rule and provider in ten minutes, with stand
 });
 
 /** A Gemini answer that is looked at: what reached the client before each violation was said. */
-const lookedAt = (streamed: boolean, take: (chunk: Uint8Array) => boolean = () => true) => {
+const lookedAt = (streamed: boolean, take: (chunk: AnswerChunk) => boolean = () => true) => {
   const said: string[] = [];
   let passed = 0;
-  const source = new Subject<Uint8Array>();
+  const source = new Subject<AnswerChunk>();
   const observer = { violated: ({ rule }: Violation) => void said.push(`${rule} after ${passed}`) };
   const watch = watchGrammar({ grammar: 'watch' });
   const subscription = watch?.(

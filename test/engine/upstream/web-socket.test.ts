@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
+import { EMPTY, firstValueFrom, mergeMap, toArray } from 'rxjs';
 import { Backpressure } from '../../../engine/runtime/backpressure.ts';
 import type { UpstreamOptions } from '../../../engine/upstream/create-upstreams.ts';
 import type { UpstreamCall } from '../../../engine/upstream/upstreams.ts';
@@ -80,6 +81,17 @@ test('a conversation has one connection, which gets what is new', async (t) => {
   await until(() => upstream.state.closed === 1);
   await ask([...turn, messageItem('2', 'answer 2'), user('more'), messageItem('3', 'answer 3'), user('still')]);
   t.is(came().at(-1), 'socket 8', 'a new connection remembers nothing');
+});
+
+test('the messages of an answer are its records', async (t) => {
+  const { upstreams, call } = await setUp(t);
+  const chunks = await firstValueFrom(
+    upstreams.call(call([user('hi')])).pipe(mergeMap(({ records = EMPTY }) => records.pipe(toArray()))),
+  );
+  const records = chunks.flatMap((chunk) => chunk.records);
+  t.is(records[0]?.event, 'response.created');
+  t.is(records.at(-1)?.event, 'response.completed');
+  for (const { event, data } of records) t.true(String(data).startsWith(`{"type":"${event}"`));
 });
 
 const changed: Readonly<Record<string, readonly object[]>> = {
