@@ -15,7 +15,7 @@ import type { ModelRequest } from './model/request.ts';
 import type { Lesson } from './model/upstream-error/lesson.ts';
 import type { RecordCutter } from './model/wire/sse.ts';
 import type { AnswerChunk, SseRecord } from './model/wire/sse-record.ts';
-import { type Observer, type Relays, silentObserver, type TraceCarrier } from './observe/observer.ts';
+import type { Relays, RequestListener, TraceCarrier } from './observe/listener.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import type { Decisions } from './routing/rules/decisions.ts';
@@ -83,7 +83,7 @@ export interface StageCalls {
   readonly run: (call: StageCall) => Observable<Batch>;
 }
 
-/** What a request brings, and who watches it. */
+/** What a request brings, and who listens to it. */
 interface ExchangeStart {
   readonly incoming: Incoming;
   readonly client: ClientProtocol;
@@ -91,7 +91,7 @@ interface ExchangeStart {
   readonly seed?: string;
   readonly admission?: RequestAdmission | undefined;
   readonly progress?: ReplyProgress;
-  readonly observer?: Observer;
+  readonly listener?: RequestListener;
   readonly trace?: TraceCarrier | undefined;
   readonly calls?: StageCalls | undefined;
   readonly after?: number;
@@ -118,8 +118,8 @@ export class Exchange {
   readonly answerMemory: MemoryReservation;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
-  /** Watches this request. */
-  readonly observer: Observer;
+  /** Gets this request's events. A request's record also has its cost, in nano-dollars. */
+  readonly listener: RequestListener & { readonly cost?: number | undefined };
   /** Present if requests are traced. */
   readonly trace: TraceCarrier | undefined;
   /** Absent: stages can't call anything but the request's own destination, once. */
@@ -130,7 +130,7 @@ export class Exchange {
   #endings: (() => void)[] | undefined = undefined;
 
   constructor(start: ExchangeStart) {
-    const { incoming, client, preset, seed, admission, progress, observer, trace, calls, after = -1 } = start;
+    const { incoming, client, preset, seed, admission, progress, listener = {}, trace, calls, after = -1 } = start;
     this.incoming = incoming;
     this.id = incoming.id;
     this.seed = seed ?? '0'.repeat(24);
@@ -142,7 +142,7 @@ export class Exchange {
     this.answerMemory = incoming.answerMemory ?? new MemoryReservation(unbounded, Number.POSITIVE_INFINITY);
     this.backpressure = incoming.backpressure;
     this.progress = progress ?? newReplyProgress();
-    this.observer = observer ?? silentObserver;
+    this.listener = listener;
     this.trace = trace;
     this.calls = calls;
     this.after = after;

@@ -8,19 +8,14 @@ import type { Hub } from './hub/hub.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { Reader } from './model/schema.ts';
 import type { Family } from './observe/families.ts';
+import type { RequestListener } from './observe/listener.ts';
 import type { Logs } from './observe/log/logs.ts';
 import type { HiddenText } from './observe/log/mask-text.ts';
+import type { LossSeries } from './observe/loss-counter.ts';
 import type { Metric } from './observe/metric.ts';
-import type { LossSeries, TraceCarrier, Watcher } from './observe/observer.ts';
-import type { RequestFollower, RequestRecord, RequestRecords } from './request-record.ts';
+import type { RecordListener, RequestRecords } from './request-record.ts';
 import type { CurrentGateway, Gateway } from './routing/gateway.ts';
 import type { AskStore } from './store/questions.ts';
-
-/** Watches one request. Its `callHeaders`, if any, are added to the upstream calls. */
-export interface RequestWatcher extends Watcher, Partial<TraceCarrier> {
-  /** Present if the request's steps are watched, too: by this watcher, of a gateway that reports them to it. */
-  readonly inspection?: { readonly watcher: Watcher; readonly gateway: Gateway } | undefined;
-}
 
 /**
  * What a request is admitted for: an answer of a model; a count, which takes no tokens; or a call of a stage, as part of an answer. The
@@ -93,15 +88,13 @@ export const maxAnswer = 16 << 20;
  * Each member is optional, and what is absent costs nothing. Called in the order of the list of features.
  */
 export interface Feature {
-  /** Follows all model requests. */
-  readonly follow?: RequestFollower;
-  /** Called when a model request begins, for what needs an object of its own per request; `undefined`: it isn't watched. */
-  readonly watch?: (record: RequestRecord) => RequestWatcher | undefined;
+  /** Listens to all model requests. For a request with a listener of its own, `began` adds it to the record. */
+  readonly listener?: RecordListener;
   /**
    * Decides what a client with a key of its own may use; `undefined`: anything. The only member that may refuse a request. Throws an
    * `unauthorized` fault if the key has been revoked since the request's head arrived.
    */
-  readonly admit?: (request: AdmissionRequest) => (RequestAdmission & Watcher) | undefined;
+  readonly admit?: (request: AdmissionRequest) => (RequestAdmission & RequestListener) | undefined;
   readonly routes?: readonly DocumentedRoute[];
   readonly metrics?: readonly Metric[];
   /** The metrics of all processes of the service; those of this one if the others don't answer. One feature has it. */

@@ -13,17 +13,16 @@ import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import { clientGone, hasFailed } from './model/status.ts';
 import type { ClientWire } from './model/wire/client-wires.ts';
-import { type Followed, type Follower, followedBy } from './observe/follower.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
   ObservedFailure,
   ObservedRefusal,
   ObservedRoute,
-  Observer,
   Relays,
-  Watcher,
-} from './observe/observer.ts';
+  RequestListener,
+  TraceCarrier,
+} from './observe/listener.ts';
 import { costOf } from './routing/catalogue/catalogue.ts';
 import type { KnownModel } from './routing/catalogue/known-model.ts';
 import type { Gateway } from './routing/gateway.ts';
@@ -52,35 +51,44 @@ interface RequestStart {
   readonly incoming: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers' | 'body' | 'header' | 'answerMemory'>;
 }
 
-/** Follows all requests; its methods get the request's record. */
-export type RequestFollower = Follower<RequestRecord>;
+/** Listens to requests that have records; its methods also get the record, which is up to date. */
+export type RecordListener = RequestListener<readonly [RequestRecord]>;
 
 /** `deciding`: before the upstream call. `waiting`: before the first byte to the client. `streaming`: after it. */
 type Phase = 'deciding' | 'waiting' | 'streaming';
 
-/** The records of the requests in flight, and what follows them. */
+/** The records of the requests in flight, and who listens to all of them. */
 export class RequestRecords {
   /** The oldest first. */
   readonly active = new LinkedSet<RequestRecord>();
   readonly #nowMs: () => number;
-  #followed: Followed<RequestRecord> = followedBy([]);
+  #listeners: Listeners = { all: [], perChunk: [] };
 
   /** `nowMs`: a monotonic clock in milliseconds. */
   constructor(nowMs = () => performance.now()) {
     this.#nowMs = nowMs;
   }
 
-  /** Sets what follows requests from now on. */
-  follow(followers: readonly RequestFollower[]): void {
-    this.#followed = followedBy(followers);
+  /** Sets who listens to the requests that begin from now on. */
+  listen(all: readonly RecordListener[]): void {
+    this.#listeners = { all, perChunk: all.filter(isPerChunk) };
   }
 
   begin(start: RequestStart): RequestRecord {
-    const record = new RequestRecord(start, this.active, this.#followed, this.#nowMs);
+    const record = new RequestRecord(start, this.active, this.#listeners, this.#nowMs);
     this.active.add(record);
+    for (const listener of this.#listeners.all) listener.began?.(record);
     return record;
   }
 }
+
+/** Those that listen to a request; few of them listen to each chunk. */
+interface Listeners {
+  readonly all: readonly RecordListener[];
+  readonly perChunk: readonly RecordListener[];
+}
+
+const isPerChunk = ({ chunk, part }: RecordListener): boolean => chunk !== undefined || part !== undefined;
 
 /** The name of what requests are counted by; an empty text is none. */
 const seriesOf = (protocol: string, scenario: string, provider: string, client: string, model: string): string =>
@@ -93,7 +101,7 @@ const untouched: Relays = { request: false, reply: false };
  * All that is known of one model request, from its arrival to its end. The pipeline fills it; what shows, counts or keeps requests reads
  * it. Times are in milliseconds since `startedMs`, except where a field says otherwise.
  */
-export class RequestRecord implements Observer, Linked<RequestRecord> {
+export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   before: RequestRecord | undefined = undefined;
   after: RequestRecord | undefined = undefined;
   readonly start: RequestStart;
@@ -142,12 +150,15 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   turns = 0;
   /** Whether a capture of it is kept. */
   captured = false;
+  /** Present if requests are traced. */
+  trace: TraceCarrier | undefined = undefined;
+  /** Serves the request: `start.gateway`, or one that reports its steps to a capture. */
+  servedBy: Gateway;
   readonly #active: LinkedSet<RequestRecord>;
-  readonly #followed: Followed<RequestRecord>;
   readonly #nowMs: () => number;
   #route: ObservedRoute | undefined = undefined;
   #series: string | undefined = undefined;
-  #watchers: readonly Watcher[] = [];
+  #listeners: Listeners;
   /** When the upstream's last chunk before the first byte arrived. */
   #upstreamMs: number | undefined = undefined;
   /** Those that were reported; few requests have any. */
@@ -159,26 +170,26 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   #cost: number | undefined = undefined;
   #isOver = false;
 
-  constructor(
-    start: RequestStart,
-    active: LinkedSet<RequestRecord>,
-    followed: Followed<RequestRecord>,
-    nowMs: () => number,
-  ) {
+  constructor(start: RequestStart, active: LinkedSet<RequestRecord>, listeners: Listeners, nowMs: () => number) {
     this.start = start;
     this.id = start.id;
     this.startedAtMs = start.startedAtMs;
     this.preset = start.preset;
     this.namedClient = start.namedClient;
+    this.servedBy = start.gateway;
     this.#active = active;
-    this.#followed = followed;
+    this.#listeners = listeners;
     this.#nowMs = nowMs;
     this.startedMs = nowMs();
   }
 
-  /** Sets those that watch this request beside the followers. */
-  watchedBy(watchers: readonly Watcher[]): void {
-    this.#watchers = watchers;
+  /** Adds one that listens to this request alone. */
+  listen(listener: RecordListener): void {
+    const { all, perChunk } = this.#listeners;
+    this.#listeners = {
+      all: [listener, ...all],
+      perChunk: isPerChunk(listener) ? [listener, ...perChunk] : perChunk,
+    };
   }
 
   get cause(): RequestCause | undefined {
@@ -278,7 +289,7 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
   }
 
   decoded(decoded: { readonly request: ModelRequest }): void {
-    for (const watcher of this.#watchers) watcher.decoded?.(decoded);
+    for (const listener of this.#listeners.all) listener.decoded?.(decoded, this);
   }
 
   routed(routed: ObservedAttempt): void {
@@ -292,19 +303,18 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.model = this.#shown(route.model);
     this.isListed = listsModel(provider, route.model);
     this.#series = undefined;
-    for (const watcher of this.#watchers) watcher.routed?.(routed);
+    for (const listener of this.#listeners.all) listener.routed?.(routed, this);
   }
 
   reconciled(routed: ObservedAttempt): void {
-    for (const watcher of this.#watchers) watcher.reconciled?.(routed);
+    for (const listener of this.#listeners.all) listener.reconciled?.(routed, this);
   }
 
   encoded(ready: ObservedCall): void {
     this.#reportAnswerLosses();
     this.#losses = ready.context.losses;
     this.#lossesBefore = ready.context.losses.size;
-    for (const encoded of this.#followed.encoded) encoded(this, ready);
-    for (const watcher of this.#watchers) watcher.encoded?.(ready);
+    for (const listener of this.#listeners.all) listener.encoded?.(ready, this);
   }
 
   /** The first call counts: what lies between it and the last one's answer is no overhead. */
@@ -312,11 +322,11 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.calls += 1;
     this.calledMs ??= this.#nowMs() - this.startedMs;
     this.#known = this.#knownNow();
-    for (const watcher of this.#watchers) watcher.called?.();
+    for (const listener of this.#listeners.all) listener.called?.(this);
   }
 
   refused(answer: ObservedRefusal): void {
-    for (const watcher of this.#watchers) watcher.refused?.(answer);
+    for (const listener of this.#listeners.all) listener.refused?.(answer, this);
   }
 
   /** The upstream accepted; what is relayed is decided. Faults of earlier attempts are among the failed attempts. */
@@ -324,80 +334,70 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.fault = undefined;
     this.relayed = relays;
     this.isAnswered = true;
-    for (const watcher of this.#watchers) watcher.answered?.(relays);
+    for (const listener of this.#listeners.all) listener.answered?.(relays, this);
   }
 
   chunk(): void {
     if (this.firstByteMs === undefined) this.#upstreamMs = this.#nowMs() - this.startedMs;
-    for (const watcher of this.#watchers) watcher.chunk?.();
+    for (const listener of this.#listeners.perChunk) listener.chunk?.(this);
   }
 
   counted(usage: Usage): void {
     this.usage = usage;
     // The table of prices may have been loaded since the call.
     if (!this.#known?.price) this.#known = this.#knownNow();
-    for (const counted of this.#followed.counted) counted(this, usage);
-    for (const watcher of this.#watchers) watcher.counted?.(usage);
+    for (const listener of this.#listeners.all) listener.counted?.(usage, this);
   }
 
-  faulted(fault: Fault): void {
+  brokeOff(fault: Fault): void {
     this.#noticed(fault);
-    for (const watcher of this.#watchers) watcher.faulted?.(fault);
+    for (const listener of this.#listeners.all) listener.brokeOff?.(fault, this);
   }
 
   stageFailed(fault: Fault, cause: unknown): void {
-    for (const stageFailed of this.#followed.stageFailed) stageFailed(this, fault, cause);
-    for (const watcher of this.#watchers) watcher.stageFailed?.(fault, cause);
+    for (const listener of this.#listeners.all) listener.stageFailed?.(fault, cause, this);
   }
 
   stageLogged(stage: string, text: string, fields: JsonObject): void {
-    for (const stageLogged of this.#followed.stageLogged) stageLogged(this, stage, text, fields);
-    for (const watcher of this.#watchers) watcher.stageLogged?.(stage, text, fields);
+    for (const listener of this.#listeners.all) listener.stageLogged?.(stage, text, fields, this);
   }
 
   violated(violation: Violation, text: string): void {
-    for (const violated of this.#followed.violated) violated(this, violation, text);
-    for (const watcher of this.#watchers) watcher.violated?.(violation, text);
+    for (const listener of this.#listeners.all) listener.violated?.(violation, text, this);
   }
 
   attemptFailed(failure: ObservedFailure): void {
     this.#noticed(failure.fault);
-    for (const attemptFailed of this.#followed.attemptFailed) attemptFailed(this, failure);
-    for (const watcher of this.#watchers) watcher.attemptFailed?.(failure);
+    for (const listener of this.#listeners.all) listener.attemptFailed?.(failure, this);
   }
 
   retried(reason: string): void {
-    for (const retried of this.#followed.retried) retried(this, reason);
-    for (const watcher of this.#watchers) watcher.retried?.(reason);
+    for (const listener of this.#listeners.all) listener.retried?.(reason, this);
   }
 
   fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
-    for (const fellBack of this.#followed.fellBack) fellBack(this, to);
-    for (const watcher of this.#watchers) watcher.fellBack?.(to);
+    for (const listener of this.#listeners.all) listener.fellBack?.(to, this);
   }
 
   failed(fault: Fault, error: unknown): void {
     this.#noticed(fault);
-    for (const failed of this.#followed.failed) failed(this, fault, error);
-    for (const watcher of this.#watchers) watcher.failed?.(fault, error);
+    for (const listener of this.#listeners.all) listener.failed?.(fault, error, this);
   }
 
   opened(): void {
     this.isOpen = true;
-    for (const watcher of this.#watchers) watcher.opened?.();
+    for (const listener of this.#listeners.all) listener.opened?.(this);
   }
 
   firstByte(): void {
-    if (this.firstByteMs === undefined) {
-      this.firstByteMs = this.#nowMs() - this.startedMs;
-      if (this.#upstreamMs !== undefined && this.calledMs !== undefined)
-        this.overheadMs = Math.max(0, this.firstByteMs - (this.#upstreamMs - this.calledMs));
-    }
-    for (const watcher of this.#watchers) watcher.firstByte?.();
+    this.firstByteMs = this.#nowMs() - this.startedMs;
+    if (this.#upstreamMs !== undefined && this.calledMs !== undefined)
+      this.overheadMs = Math.max(0, this.firstByteMs - (this.#upstreamMs - this.calledMs));
+    for (const listener of this.#listeners.all) listener.firstByte?.(this);
   }
 
   part(part: ReplyPart): void {
-    for (const watcher of this.#watchers) watcher.part?.(part);
+    for (const listener of this.#listeners.perChunk) listener.part?.(part, this);
   }
 
   finished(status: number): void {
@@ -407,23 +407,22 @@ export class RequestRecord implements Observer, Linked<RequestRecord> {
     this.status = status;
     this.durationMs = this.#nowMs() - this.startedMs;
     this.#reportAnswerLosses();
-    for (const watcher of this.#watchers) watcher.finished?.(status);
-    for (const ended of this.#followed.ended) ended(this);
+    for (const listener of this.#listeners.all) listener.finished?.(status, this);
   }
 
   #noticed(fault: Fault): void {
     this.fault = fault;
-    if (this.#followed.faulted.length === 0 || this.#faults?.has(fault)) return;
+    if (this.#faults?.has(fault)) return;
     this.#faults ??= new Set();
     this.#faults.add(fault);
-    for (const faulted of this.#followed.faulted) faulted(this, fault);
+    for (const listener of this.#listeners.all) listener.faulted?.(fault, this);
   }
 
   #reportAnswerLosses(): void {
     if (!this.#losses || this.#losses.size === this.#lossesBefore) return;
     const losses = this.#losses.list.slice(this.#lossesBefore);
     this.#lossesBefore = this.#losses.size;
-    for (const answerLost of this.#followed.answerLost) answerLost(this, losses);
+    for (const listener of this.#listeners.all) listener.answerLost?.(losses, this);
   }
 }
 

@@ -12,8 +12,8 @@ export const slowRequests: FeatureFolder = {
     // Providers are configured, so their number is bounded.
     const counts = new Map<string, number>();
     return {
-      follow: {
-        ended({ provider, firstByteMs = 0 }) {
+      listener: {
+        finished(_status, { provider, firstByteMs = 0 }) {
           if (provider !== undefined && firstByteMs > limitMs) counts.set(provider, (counts.get(provider) ?? 0) + 1);
         },
       },

@@ -11,7 +11,6 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { bytesOf } from '../model/wire/sse.ts';
-import { Observers } from '../observe/observer.ts';
 import { boundReply } from '../operators/bound-answer.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
@@ -71,7 +70,7 @@ export const prepareProbe = async (request: ModelRequest, probe: Probe): Promise
         backpressure: new Backpressure(),
       },
       client: clientFor(gateway, patient, { ...request, model: destination }),
-      observer: new Observers([{ refused: ({ body }) => received.add(body, nowMs()) }]),
+      listener: { refused: ({ body }) => received.add(body, nowMs()) },
     });
     const ready = await firstValueFrom(of(exchange).pipe(prepare(gateway), takeUntil(interrupted), throwIfEmpty()));
     const body = parseJson(bodyText(ready.call.body));

@@ -20,7 +20,6 @@ import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/js
 import { patchText } from '../model/json/replace-member.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
-import { Observers } from '../observe/observer.ts';
 import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
 import { decode, leaveWire } from '../operators/decode.ts';
 import { assertServable, route } from '../operators/route.ts';
@@ -185,14 +184,13 @@ export const countTokensEndpoint = (
     const { gateway } = current;
     const { namedClient } = incoming;
     const admission = namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'count' });
-    const observer = admission && new Observers([admission]);
     const { client } = settings;
-    const exchange = new Exchange({ incoming, client, preset, admission, ...(observer && { observer }) });
+    const exchange = new Exchange({ incoming, client, preset, admission, ...(admission && { listener: admission }) });
     const parts = countTokens(exchange, gateway, settings);
-    if (!observer) return parts;
+    if (!admission) return parts;
     return parts.pipe(
       stages(showLimits())(exchange),
-      finalize(() => observer.finished(200)),
+      finalize(() => admission.finished?.(200)),
     );
   },
 });

@@ -6,10 +6,10 @@ import { bodyText } from '../model/call-body.ts';
 import { FaultError, messageOf, quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { type ClientProtocol, clientAt, type Headers } from '../model/protocol.ts';
+import type { RequestListener } from '../observe/listener.ts';
 import { quietLogs } from '../observe/log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../observe/log/mask-text.ts';
 import { createLossCounter } from '../observe/loss-counter.ts';
-import { type Observer, Observers, type Watcher } from '../observe/observer.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import { type Gateway, secretsOf } from '../routing/gateway.ts';
@@ -70,8 +70,10 @@ const showStages = (steps: NotedRequest['steps'], { config }: Gateway) => {
 const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) => {
   /** Of stages that were left out. */
   const failures: FaultError[] = [];
-  const watch: Watcher = { stageFailed: (fault, cause) => failures.push(new FaultError(fault, { cause })) };
-  return of(exchangeFor(question, new Observers([watch]))).pipe(
+  const listener: RequestListener = {
+    stageFailed: (fault, cause) => void failures.push(new FaultError(fault, { cause })),
+  };
+  return of(exchangeFor(question, listener)).pipe(
     prepare(noted.gateway),
     mergeMap((ready) => {
       const steps = question.stages ? [...noted.steps] : undefined;
@@ -102,7 +104,7 @@ const withCause = ({ fault, cause }: FaultError, { config, log }: Gateway): Faul
   return new FaultError({ ...fault, message }, { cause });
 };
 
-const exchangeFor = ({ client, body, headers, origin, atMs }: Question, observer?: Observer): Exchange =>
+const exchangeFor = ({ client, body, headers, origin, atMs }: Question, listener: RequestListener = {}): Exchange =>
   new Exchange({
     incoming: {
       id: 'explain',
@@ -115,7 +117,7 @@ const exchangeFor = ({ client, body, headers, origin, atMs }: Question, observer
     },
     client,
     preset: origin?.preset,
-    ...(observer && { observer }),
+    listener,
   });
 
 /** The facts by which the request was routed. */

@@ -8,18 +8,16 @@ import { RequestRecords } from '../request-record.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
 import { memoize } from '../runtime/memoize.ts';
 import { type CallingEndpoint, RequestCalls } from './request-calls.ts';
-import { requestWatch } from './watch-request.ts';
 
-/** Endpoint for model requests of one client protocol; each uses the gateway of that moment, and is watched by the features. */
+/** Endpoint for model requests of one client protocol; each uses the gateway of that moment, and the features listen. */
 export const modelEndpoint = (
   client: ClientProtocol,
   current: CurrentGateway,
-  features: readonly Pick<Feature, 'watch' | 'admit' | 'follow'>[],
+  features: readonly Pick<Feature, 'admit' | 'listener'>[],
   records: RequestRecords = recordsFor(features),
 ): Endpoint => {
   const admit = admissionOf(features);
-  const watch = requestWatch(features);
-  const endpoint: CallingEndpoint = { client, records, admit, watch };
+  const endpoint: CallingEndpoint = { client, records, admit };
   return {
     open: false,
     forClients: true,
@@ -32,7 +30,8 @@ export const modelEndpoint = (
         namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'answer' });
       const progress = newReplyProgress();
       const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });
-      const { trace, gateway: serving } = watch(record, admission);
+      if (admission) record.listen(admission);
+      const { trace, servedBy } = record;
       const seed = randomHex(12);
       const calls =
         gateway.registry.custom.size > 0 || gateway.decides
@@ -45,20 +44,20 @@ export const modelEndpoint = (
         seed,
         admission,
         progress,
-        observer: record,
+        listener: record,
         trace,
         calls,
       });
-      return serving === gateway ? pipelineOf(gateway)(exchange) : createPipeline(serving)(exchange);
+      return servedBy === gateway ? pipelineOf(gateway)(exchange) : createPipeline(servedBy)(exchange);
     },
   };
 };
 
 const pipelineOf = memoize(createPipeline);
 
-/** Records that these features follow. */
-const recordsFor = (features: readonly Pick<Feature, 'follow'>[]): RequestRecords => {
+/** Records to which these features listen. */
+const recordsFor = (features: readonly Pick<Feature, 'listener'>[]): RequestRecords => {
   const records = new RequestRecords();
-  records.follow(features.flatMap(({ follow }) => follow ?? []));
+  records.listen(features.flatMap(({ listener }) => listener ?? []));
   return records;
 };

@@ -6,13 +6,12 @@ import type { HttpRequest } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { Batch } from '../model/event.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import type { TraceCarrier } from '../observe/observer.ts';
+import type { TraceCarrier } from '../observe/listener.ts';
 import { createStageCall } from '../pipeline.ts';
 import type { RequestRecord, RequestRecords } from '../request-record.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
 import { memoize } from '../runtime/memoize.ts';
-import type { requestWatch } from './watch-request.ts';
 
 /** Calls of stages that a client's request may cause, at any depth. */
 const maxCalls = 16;
@@ -23,7 +22,6 @@ export interface CallingEndpoint {
   readonly records: RequestRecords;
   /** Admits a request of a client with a key of its own. */
   readonly admit: Feature['admit'];
-  readonly watch: ReturnType<typeof requestWatch>;
 }
 
 /** The request that a client has sent, or a stage's call. */
@@ -92,7 +90,8 @@ export class RequestCalls implements StageCalls {
     const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming, cause });
     const admission =
       namedClient === undefined ? undefined : endpoint.admit?.({ gateway, namedClient, preset, use: 'stage' });
-    const { trace: ownTrace } = endpoint.watch(record, admission);
+    if (admission) record.listen(admission);
+    const { trace: ownTrace } = record;
     return new Exchange({
       incoming,
       client,
@@ -100,7 +99,7 @@ export class RequestCalls implements StageCalls {
       seed: randomHex(12),
       admission,
       progress,
-      observer: record,
+      listener: record,
       trace: ownTrace,
       after,
       calls: new RequestCalls(

@@ -1,6 +1,21 @@
 import type { Loss } from '../model/loss.ts';
 import { fieldPattern, plainPath } from '../model/wire/client-paths.ts';
-import type { LossCounter } from './observer.ts';
+
+/** How often one step couldn't carry over one field. */
+export interface LossSeries {
+  /** The name of the format, protocol or stage. */
+  readonly stage: string;
+  /** The field's path without indices; `other` for further fields once the table is full. */
+  readonly field: string;
+  readonly count: number;
+}
+
+/** Counts losses over the service's lifetime. */
+export interface LossCounter {
+  readonly count: (losses: readonly Loss[]) => void;
+  /** In order of first occurrence. */
+  readonly series: () => readonly LossSeries[];
+}
 
 /** Bounds, since clients choose the names of fields. */
 const defaultMaxSeries = 500;

@@ -194,9 +194,9 @@ const wrap = (
   gateway: Gateway,
   rest: (request: ModelRequest) => Observable<Batch>,
 ): Observable<Batch> => {
-  const { observer } = answered;
+  const { listener } = answered;
   const report: Report = ({ fault, cause }) => {
-    if (fault.kind === 'stage-failed') observer.stageFailed(fault, cause);
+    if (fault.kind === 'stage-failed') listener.stageFailed?.(fault, cause);
     return fault;
   };
   return defer(() => {

@@ -16,7 +16,7 @@ import type { Call, Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import { RecordCutter } from '../model/wire/sse.ts';
 import type { UpstreamSocket } from '../model/wire/upstream-socket.ts';
-import type { Relays } from '../observe/observer.ts';
+import type { Relays } from '../observe/listener.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { learns, type Taught } from '../routing/taught.ts';
 import { unjudged } from '../routing/unjudged.ts';
@@ -50,7 +50,7 @@ export const encodeRequest = (
   const { config, hop, commandKeys, taught, health } = gateway;
   const withClientCredentials = clientCredentials(config);
   return withCommandKey(commandKeys, (routed) => {
-    const { plan, resolution, incoming, request, apiKey, addressAt, observer, trace } = routed;
+    const { plan, resolution, incoming, request, apiKey, addressAt, listener, trace } = routed;
     const relays = mayRelay(routed);
     const target = plan.targets[addressAt] ?? plan.target;
     const call: Call = {
@@ -82,7 +82,7 @@ export const encodeRequest = (
     const unsigned = known.length > 0 ? { ...staged, ...withLessons(routed, staged, taught) } : staged;
     const changed = plan.maySign ? withSignature(unsigned, target, apiKey, health.nowMs()) : unsigned;
     const ready = fill(routed, { relays, call: changed, unjudged: unjudged(routed.context.request, plan) });
-    observer.encoded(ready);
+    listener.encoded?.(ready);
     return ready;
   });
 };
@@ -223,11 +223,11 @@ export const callUpstream = <T>(gateway: Gateway, then: SequenceStep<Answered, T
   const { upstreams, config } = gateway;
   const accepting = { config, missing: gateway.missing, watch: watchGrammar(config) };
   return (ready) => {
-    const { backpressure, observer } = ready;
+    const { backpressure, listener } = ready;
     const { url, headers, body } = ready.call;
     const { timeouts } = ready.resolution.provider;
     const socket = ready.plan.socket && socketFor(ready, ready.plan.socket, config);
-    observer.called();
+    listener.called?.();
     ready.progress.upstreamId = undefined;
     return upstreams.call({ url, headers, body, backpressure, timeouts, socket }).pipe(
       sequence((answer) => {
@@ -290,7 +290,7 @@ const accept = (
 ): Answered => {
   const { status, headers, streamed, drain } = answer;
   const relays = relaysOf(ready, streamed);
-  ready.observer.answered(relays);
+  ready.listener.answered?.(relays);
   if (!relays.reply) decodeInFull(ready, config);
   const { request } = ready;
   const sent = watch ? answer.body.pipe(watch(ready, streamed)) : answer.body;
@@ -346,7 +346,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, gateway: Gateway): Observa
   return answer.body.pipe(
     collectBytes(
       (body): never => {
-        ready.observer.refused({ isWhole: true, status: answer.status, headers: answer.headers, body });
+        ready.listener.refused?.({ isWhole: true, status: answer.status, headers: answer.headers, body });
         const text = new TextDecoder().decode(body);
         if (isBlocked(answer, text)) throw new FaultError(blocked(answer.status, text));
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);

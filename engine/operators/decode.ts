@@ -6,7 +6,7 @@ import { isJsonObject, isWithinDepth, type JsonObject, keepDigits, withinStack }
 import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
-import type { Relays } from '../observe/observer.ts';
+import type { Relays } from '../observe/listener.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
 import { newContext } from './route.ts';
@@ -38,10 +38,10 @@ export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded>
 
 /** Reports that the body is decoded. */
 const reportDecoded = (decoded: Decoded): Decoded => {
-  const { progress, observer, request } = decoded;
+  const { progress, listener, request } = decoded;
   progress.requestedModel = request.model;
   progress.streaming = request.stream;
-  observer.decoded(decoded);
+  listener.decoded?.(decoded);
   return decoded;
 };
 

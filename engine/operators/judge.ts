@@ -149,7 +149,7 @@ const keep = (memory: StageMemory, name: string, decided: Decided): void => {
 };
 
 /** Adds a decision to the request's path, and to the log. */
-const report = ({ observer }: Decoded, decides: Decides, decided: Decided): void => {
+const report = ({ listener }: Decoded, decides: Decides, decided: Decided): void => {
   if (decided.type === 'none' && !decided.isAsked) return;
   const { ask: asked, question, owner } = decides;
   const fields: JsonObject =
@@ -161,5 +161,5 @@ const report = ({ observer }: Decoded, decides: Decides, decided: Decided): void
           ...(decided.probabilities && { probabilities: decided.probabilities }),
         }
       : { ask: asked, question, why: decided.why, ...(decided.detail !== undefined && { detail: decided.detail }) };
-  observer.stageLogged(owner, decidedText(decides, decided), fields);
+  listener.stageLogged?.(owner, decidedText(decides, decided), fields);
 };

@@ -37,7 +37,7 @@ import { type Handlers, inSlices, joinBytes, nonEmpty, type StageControl, type S
  * `error` event after the events before it. Reports chunks and usage.
  */
 export const readEvents = (): StreamStage<Answered, AnswerChunk, Batch> => (answered, control) => {
-  const { observer } = answered;
+  const { listener } = answered;
   const reading = answered.answer.streamed
     ? readStream(answered, new AnswerEnd(answered, control))
     : readWhole(answered);
@@ -48,13 +48,13 @@ export const readEvents = (): StreamStage<Answered, AnswerChunk, Batch> => (answ
   };
   let isCounted = false;
   const count = (): void => {
-    if (!isCounted) observer.counted(usage);
+    if (!isCounted) listener.counted?.(usage);
     isCounted = true;
   };
   return {
     step: answered.answer.streamed ? 'decode-stream' : 'decode-reply',
     next(chunk) {
-      observer.chunk();
+      listener.chunk?.();
       return read(reading.next(chunk));
     },
     end: () => read(reading.end?.()),
@@ -211,8 +211,8 @@ export const unframedEvents = (
 /** Faults of what isn't a reply at all. */
 const unread: ReadonlySet<FaultKind> = new Set(['upstream-cut', 'upstream-garbled']);
 
-const reportRefusal = ({ observer, answer: { status, headers, streamed } }: Answered, body: Uint8Array): void =>
-  observer.refused({ isWhole: !streamed, status, headers, body });
+const reportRefusal = ({ listener, answer: { status, headers, streamed } }: Answered, body: Uint8Array): void =>
+  listener.refused?.({ isWhole: !streamed, status, headers, body });
 
 /** The reply in a whole body; `undefined` if it isn't JSON. */
 export const replyIn = (bytes: Uint8Array): JsonObject | undefined => replyOf(parseJson(utf8.decode(bytes)));

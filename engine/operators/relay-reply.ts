@@ -47,7 +47,7 @@ export const relayReply = (cache: SignatureCache): StreamStage<Answered, AnswerC
 const inspectStream =
   (cache: SignatureCache) =>
   (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<AnswerChunk, ReplyPart> => {
-    const { client, observer, progress } = answered;
+    const { client, listener, progress } = answered;
     const ending = new AnswerEnd(answered, control);
     const records = new RecordRelay(answered, cutter, (record) => faultIn(answered, record));
     const start = new StreamStart(answered);
@@ -63,13 +63,13 @@ const inspectStream =
     };
     let isCounted = false;
     const count = (): void => {
-      if (!isCounted) observer.counted(start.passed ? records.usage : {});
+      if (!isCounted) listener.counted?.(start.passed ? records.usage : {});
       isCounted = true;
     };
     return {
       step: relayStep,
       next(chunk) {
-        observer.chunk();
+        listener.chunk?.();
         const part = pass(records.take(bufferOf(bytesOf(chunk))));
         ending.reached(records.state);
         return part;
@@ -115,10 +115,10 @@ const dataField = Buffer.from('data:');
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, AnswerChunk, ReplyPart> =>
   (answered) => {
-    const { observer, answer } = answered;
+    const { listener, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
       const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
-      observer.counted(usage);
+      listener.counted?.(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
       return { type: 'whole', status: 200, headers, body: list ? writeJson(list) : body };
     });
@@ -126,7 +126,7 @@ const inspectWhole =
       ...collected,
       step: relayStep,
       next(chunk) {
-        observer.chunk();
+        listener.chunk?.();
         return collected.next(chunk);
       },
     };

@@ -115,9 +115,9 @@ const routeTo = (
 
 /** Takes this route, if the client's limits allow it. Waits only if they depend on other processes. */
 export const routeAs = (resolution: Resolution, decoded: Decoded, gateway: Gateway): Routed | Observable<Routed> => {
-  const { request, observer, admission } = decoded;
+  const { request, listener, admission } = decoded;
   const routed = newAttempt(decoded, resolution, gateway);
-  observer.routed(routed);
+  listener.routed?.(routed);
   if (!admission) return routed;
   const need = { input: routed.context.inputEstimate, maxTokens: request.maxTokens };
   const admitted = admission.admit(resolution, need, gateway.config);

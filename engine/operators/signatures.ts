@@ -44,7 +44,7 @@ export const reconcileReasoning = (
 const reconcileNow =
   (cache: SignatureCache) =>
   (routed: Routed): Reconciled => {
-    const { request, resolution, plan, context, observer, outline } = routed;
+    const { request, resolution, plan, context, listener, outline } = routed;
     const addressee = {
       provider: resolution.provider.name,
       wire: plan.upstream.wire,
@@ -59,7 +59,7 @@ const reconcileNow =
         : reconcileSignatures(own, addressee, cache, losses)),
       withoutAttribution: own !== request || fieldsWithoutAttribution(request, routed) !== undefined,
     });
-    observer.reconciled(reconciled);
+    listener.reconciled?.(reconciled);
     return reconciled;
   };
 

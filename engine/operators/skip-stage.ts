@@ -34,14 +34,14 @@ export const isFailure = (error: unknown): error is FaultError =>
  */
 export const leaveOut = (routed: Routed, stage: StageOf, { fault, cause }: FaultError, since: number): void => {
   const { name, position, about } = stage;
-  const { leftOut = [], observer, context } = routed;
+  const { leftOut = [], listener, context } = routed;
   fill(routed, { leftOut: new Set([...leftOut, position]) });
   endStage(routed, stage);
   const losses = context.losses.at(name);
   losses.forget(since);
   losses.dropClientPath(about.entry ?? name, `the stage failed and was left out: ${fault.message}`);
   const said = fault.message.endsWith('.') ? fault.message : `${fault.message}.`;
-  observer.stageFailed({ ...fault, message: `${said} It was left out, as its entry says.` }, cause);
+  listener.stageFailed?.({ ...fault, message: `${said} It was left out, as its entry says.` }, cause);
 };
 
 /** Runs a request half; if it fails, the request stays as it was before it. */

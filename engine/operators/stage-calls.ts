@@ -28,10 +28,10 @@ export const routeStageCall = (gateway: Gateway): ((own: OwnCall) => Routed | Ob
       // The same request again, wherever it goes; a question is another one.
       ...(kind === 'next' && { holding }),
     });
-    const { progress, observer } = decoded;
+    const { progress, listener } = decoded;
     progress.requestedModel = to ?? (resolution ? `${resolution.provider.name},${resolution.model}` : '');
     progress.streaming = request.stream;
-    observer.decoded(decoded);
+    listener.decoded?.(decoded);
     if (to === undefined && resolution) {
       return routeAs({ ...resolution, request: asked, reason: `transformer ${stage} calls again` }, decoded, gateway);
     }
@@ -45,17 +45,19 @@ export const observeStageCall =
   (exchange: Exchange): MonoTypeOperatorFunction<Batch> =>
   (source) =>
     new Observable((subscriber) => {
-      const { observer, client, id, progress } = exchange;
+      const { listener, client, id, progress } = exchange;
       let status = clientGone;
+      let hasBegun = false;
       subscriber.add(
         source.subscribe({
           next(batch) {
-            if (progress.begun) observer.firstByte();
+            if (progress.begun && !hasBegun) listener.firstByte?.();
+            hasBegun = progress.begun;
             subscriber.next(batch);
           },
           error(error: unknown) {
             const fault = faultOf(error);
-            observer.failed(fault, error);
+            listener.failed?.(fault, error);
             status = client.encodeFault(fault, id).status;
             subscriber.error(error);
           },
@@ -67,7 +69,7 @@ export const observeStageCall =
       );
       // After the source's own end, which reports what it has used.
       subscriber.add(() => {
-        observer.finished(status);
+        listener.finished?.(status);
         exchange.over();
       });
     });

@@ -61,7 +61,7 @@ class AttemptContext implements StageContext {
   #signal: AbortSignal | undefined;
 
   constructor(routed: Routed, stage: StageOf, gateway: StageGateway, life: StageLife) {
-    const { incoming, client, preset, calls, observer, plan, progress, context } = routed;
+    const { incoming, client, preset, calls, listener, plan, progress, context } = routed;
     this.#routed = routed;
     this.#context = context;
     this.#stage = stage;
@@ -81,7 +81,7 @@ class AttemptContext implements StageContext {
     this.asks = stage.about.asks ?? [];
     this.losses = context.losses.at(stage.name);
     this.log = (text, fields) => {
-      observer.stageLogged(stage.name, String(text), isJsonObject(fields) ? fields : {});
+      listener.stageLogged?.(stage.name, String(text), isJsonObject(fields) ? fields : {});
     };
     this.spent = () => calls?.spent() ?? { usage: {} };
     const asker = { routed, stage, gateway, life };

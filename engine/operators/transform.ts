@@ -147,9 +147,9 @@ const eventStage = (
 ): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
   /** Reports the failure with its cause; returns the fault for the client, without it. */
   const report =
-    ({ observer }: Answered): Report =>
+    ({ listener }: Answered): Report =>
     ({ fault, cause }) => {
-      observer.stageFailed(fault, cause);
+      listener.stageFailed?.(fault, cause);
       return fault;
     };
   if (!mayBeLeftOut(node)) return eventHalf(node, gateway, report);

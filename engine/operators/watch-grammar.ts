@@ -4,7 +4,7 @@ import type { Grammar, Violation } from '../model/grammar.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { bufferOf, lengthOf, readSseRecords } from '../model/wire/sse.ts';
 import type { AnswerChunk, SseRecord } from '../model/wire/sse-record.ts';
-import type { Observer } from '../observe/observer.ts';
+import type { RequestListener } from '../observe/listener.ts';
 import { MemoryBudget, type MemoryReservation } from '../runtime/memory-budget.ts';
 import { joinBytes } from './rx/stages.ts';
 
@@ -15,7 +15,7 @@ const maxAllHeldBytes = 16_777_216;
 /** Whose answer is looked at, and what gets the violations. */
 interface Watched {
   readonly plan: { readonly upstream: { readonly grammar: Grammar } };
-  readonly observer: Pick<Observer, 'violated'>;
+  readonly listener: Pick<RequestListener, 'violated'>;
 }
 
 /** Looks at the bytes of an answer. */
@@ -159,6 +159,6 @@ class Whole implements Look {
 const reserve = (reservation: MemoryReservation, chunk: AnswerChunk): boolean =>
   reservation.bytes + lengthOf(chunk) <= maxHeldBytes && reservation.take(lengthOf(chunk)) === undefined;
 
-const report = ({ observer }: Watched, violations: readonly Violation[], text: string): void => {
-  for (const violation of violations) observer.violated(violation, text);
+const report = ({ listener }: Watched, violations: readonly Violation[], text: string): void => {
+  for (const violation of violations) listener.violated?.(violation, text);
 };

@@ -154,16 +154,16 @@ const costHeader = 'x-junctor-cost';
  */
 export const showCost =
   (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
-  ({ incoming, observer }) => {
+  ({ incoming, listener }) => {
     if (incoming.header(costHeader) !== '1') return unchanged;
     let isStream = false;
     return {
       next(part) {
         if (part.type === 'head') isStream = part.status === 200;
         if (part.type !== 'whole' || part.status !== 200) return part;
-        return { ...part, headers: { ...part.headers, [costHeader]: usdOf(observer.cost) } };
+        return { ...part, headers: { ...part.headers, [costHeader]: usdOf(listener.cost) } };
       },
-      end: () => (isStream ? { type: 'data', data: `: ${costHeader}: ${usdOf(observer.cost)}\n\n` } : undefined),
+      end: () => (isStream ? { type: 'data', data: `: ${costHeader}: ${usdOf(listener.cost)}\n\n` } : undefined),
     };
   };
 
@@ -344,7 +344,7 @@ export const renderFaults =
     let isOver = false;
     const failed = (error: unknown): ReplyPart => {
       const fault = showReferencesInFault(referred, faultOf(error));
-      exchange.observer.failed(fault, error);
+      exchange.listener.failed?.(fault, error);
       if (exchange.progress.opened) {
         return { type: 'data', records: lastRecords(exchange, fault), afterPart: !exchange.progress.betweenRecords };
       }
@@ -420,7 +420,7 @@ export const endOnFault = (): StreamStage<Answered, Batch, Batch> => (answered, 
     if (!answered.progress.begun) throw new FaultError(hidden);
     const fault = nameDestination(hidden, answered);
     answered.progress.broken = fault;
-    answered.observer.faulted(fault);
+    answered.listener.brokeOff?.(fault);
     control.complete();
     return [...batch.slice(0, at), { type: 'error', fault }];
   },
@@ -430,20 +430,27 @@ const isError = ({ type }: ModelEvent): boolean => type === 'error';
 
 /** Reports what the client gets: the parts, the first byte of the answer, and the final status. Must be the last stage. */
 export const observeReply = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange) => {
-  const { observer, progress } = exchange;
+  const { listener, progress } = exchange;
   let sent = 500;
   let status = clientGone;
+  let isOpen = false;
+  let hasBegun = false;
+  const begin = (): void => {
+    if (!hasBegun) listener.firstByte?.();
+    hasBegun = true;
+  };
   return {
     next(part) {
-      observer.part(part);
+      listener.part?.(part);
       if (part.type === 'data') {
-        observer.opened();
-        if (progress.begun) observer.firstByte();
+        if (!isOpen) listener.opened?.();
+        isOpen = true;
+        if (progress.begun) begin();
       } else if (part.type === 'head') sent = part.status;
       else {
         // Set now: the subscriber may unsubscribe as soon as it has a whole reply.
         status = sent = part.status;
-        observer.firstByte();
+        begin();
       }
       return part;
     },
@@ -456,7 +463,7 @@ export const observeReply = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (
       throw error;
     },
     finalize() {
-      observer.finished(status);
+      listener.finished?.(status);
       exchange.over();
     },
   };

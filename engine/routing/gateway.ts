@@ -14,7 +14,7 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import { isVendors } from '../model/transformer.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import type { HiddenText } from '../observe/log/mask-text.ts';
-import type { LossCounter } from '../observe/observer.ts';
+import type { LossCounter } from '../observe/loss-counter.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
 import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';

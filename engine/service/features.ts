@@ -70,7 +70,7 @@ export const openFeatures = async (parts: FeatureParts): Promise<OpenFeatures> =
     for (const { folder, watches } of rows) {
       if (opened.has(folder) || !folder.configured(config, services)) continue;
       const feature = await folder.open(services);
-      opened.set(folder, watches ? feature : withoutWatch(feature));
+      opened.set(folder, watches ? feature : withoutListener(feature));
     }
     await Promise.all(all().map((feature) => feature.prepare?.(config)));
   };
@@ -87,8 +87,8 @@ export const openFeatures = async (parts: FeatureParts): Promise<OpenFeatures> =
   };
 };
 
-/** The feature with all but what watches requests: its routes show none. */
-const withoutWatch = ({ follow: _follow, watch: _watch, ...others }: Feature): Feature => others;
+/** The feature with all but its listener: its routes show no requests. */
+const withoutListener = ({ listener: _, ...others }: Feature): Feature => others;
 
 const first = <T>(features: readonly Feature[], of: (feature: Feature) => T | undefined): T | undefined => {
   for (const feature of features) {

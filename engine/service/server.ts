@@ -18,7 +18,7 @@ import { type Listener, listen } from '../http/listener.ts';
 import { createRouter, type HttpRoute } from '../http/router.ts';
 import type { Format } from '../model/transformer.ts';
 import type { Logs } from '../observe/log/logs.ts';
-import type { LossSeries } from '../observe/observer.ts';
+import type { LossSeries } from '../observe/loss-counter.ts';
 import { root } from '../paths.ts';
 import { RequestRecords } from '../request-record.ts';
 import { addressOf, type KeptList } from '../routing/catalogue/vendor-lists.ts';
@@ -77,8 +77,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
     services,
   );
   supervision?.peers.answer(answererOf(features, services, gateway, configFile(home, env)));
-  const follow = (): void => records.follow(features.all().flatMap((feature) => feature.follow ?? []));
-  follow();
+  const listen = (): void => records.listen(features.all().flatMap(({ listener }) => listener ?? []));
+  listen();
   const state = { draining: false };
   const providers = () => active().providers.map(({ name }) => shownName(active().referred, name));
   const routes = httpRoutes({
@@ -111,7 +111,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   gateway.watch({
     prepare: features.prepare,
     applied(next) {
-      follow();
+      listen();
       listener.update(servingOptions(next.config, routes()));
       for (const { reloaded } of features.all()) reloaded?.(next);
     },

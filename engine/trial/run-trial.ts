@@ -13,7 +13,6 @@ import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { Observers } from '../observe/observer.ts';
 import { encodeRequest } from '../operators/call-upstream.ts';
 import { Known, sequence } from '../operators/rx/sequence.ts';
 import { createTrial } from '../pipeline.ts';
@@ -134,21 +133,19 @@ class TrialRun {
       },
       client: { ...protocol, decodeRequest: (...given) => ({ ...protocol.decodeRequest(...given), model: named }) },
       preset: client.preset,
-      observer: new Observers([
-        {
-          routed: ({ context }) => {
-            this.#losses = context.losses;
-          },
-          stageFailed: (fault, cause) => {
-            this.#cause = cause;
-            // One that comes after the end isn't in the answer.
-            this.#broken ??= fault;
-          },
-          stageLogged: (_, text, fields) => {
-            this.#log.push({ text, fields });
-          },
+      listener: {
+        routed: ({ context }) => {
+          this.#losses = context.losses;
         },
-      ]),
+        stageFailed: (fault, cause) => {
+          this.#cause = cause;
+          // One that comes after the end isn't in the answer.
+          this.#broken ??= fault;
+        },
+        stageLogged: (_, text, fields) => {
+          this.#log.push({ text, fields });
+        },
+      },
       calls: {
         depth: 0,
         left: { count: maxCalls },

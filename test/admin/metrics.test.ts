@@ -13,7 +13,7 @@ test('GET /metrics requires the key', async (t) => {
   t.is(refused.statusCode, 401);
   t.false((await refused.body.text()).includes('junctor_'));
   const records = new RequestRecords();
-  records.follow([metrics.follow]);
+  records.listen([metrics.listener]);
   recordStarter(t, records)().finished(200);
   const answer = await request(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: 'Bearer secret' } });
   t.is(answer.statusCode, 200);

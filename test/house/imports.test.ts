@@ -96,8 +96,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   ['engine/observe/metric.ts', []],
-  ['engine/observe/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
-  ['engine/observe/loss-counter.ts', ['engine/model/', 'engine/observe/observer.ts']],
+  ['engine/observe/listener.ts', ['engine/http/endpoint.ts', 'engine/model/']],
+  ['engine/observe/loss-counter.ts', ['engine/model/']],
   ['engine/observe/families.ts', ['engine/model/schema.ts', 'typebox']],
   ['engine/observe/loop-holds.ts', below('observe/log/', 'runtime/')],
   [
@@ -140,7 +140,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/routing/',
       ...below(
-        'observe/observer.ts',
+        'observe/loss-counter.ts',
         'paths.ts',
         'runtime/memoize.ts',
         'routing/catalogue/',
@@ -162,7 +162,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'runtime/backpressure.ts',
         'runtime/memory-budget.ts',
-        'observe/observer.ts',
+        'observe/listener.ts',
         'config/',
         'model/',
         'routing/',
@@ -177,7 +177,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'exchange.ts',
         'runtime/memory-budget.ts',
-        'observe/observer.ts',
+        'observe/listener.ts',
         'config/',
         'http/',
         'observe/log/',
@@ -196,20 +196,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [...below('exchange.ts', 'http/', 'model/event.ts', 'operators/', 'routing/', 'runtime/memoize.ts'), 'rxjs'],
   ],
   // Around serving requests: features, which the data plane knows by their port alone.
-  ['engine/observe/follower.ts', below('observe/observer.ts', 'model/')],
   [
     'engine/request-record.ts',
     [
-      ...below(
-        'exchange.ts',
-        'observe/follower.ts',
-        'observe/observer.ts',
-        'routing/catalogue/',
-        'config/',
-        'http/',
-        'model/',
-        'routing/',
-      ),
+      ...below('exchange.ts', 'observe/listener.ts', 'routing/catalogue/', 'config/', 'http/', 'model/', 'routing/'),
       'node:',
     ],
   ],
@@ -237,7 +227,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'runtime/ask-directly.ts',
         'runtime/backpressure.ts',
         'exchange.ts',
-        'observe/observer.ts',
+        'observe/listener.ts',
         'pipeline.ts',
         'config/',
         'http/',
@@ -267,7 +257,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'exchange.ts',
         'pipeline.ts',
         'trial/',
-        'observe/observer.ts',
+        'observe/listener.ts',
         'runtime/',
         'routing/catalogue/',
         'config/',
@@ -293,7 +283,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'paths.ts',
         'pipeline.ts',
         'observe/loss-counter.ts',
-        'observe/observer.ts',
+        'observe/listener.ts',
         'runtime/',
         'routing/catalogue/',
         'config/',

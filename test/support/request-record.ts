@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { newReplyProgress } from '../../engine/exchange.ts';
-import type { ObservedRoute } from '../../engine/observe/observer.ts';
+import type { ObservedRoute } from '../../engine/observe/listener.ts';
 import type { RequestRecord, RequestRecords } from '../../engine/request-record.ts';
 import { MemoryBudget, MemoryReservation } from '../../engine/runtime/memory-budget.ts';
 import { chatClient } from '../../protocols/chat/index.ts';

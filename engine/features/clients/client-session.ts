@@ -4,12 +4,12 @@ import type { ClientBudget } from '../../config/schema.ts';
 import { type Destination, providerNamed } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
 import type { AdmissionRequest } from '../../feature.ts';
-import { dataLength } from '../../http/endpoint.ts';
+import { dataLength, type ReplyPart } from '../../http/endpoint.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import { fail } from '../../model/fault.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
 import { clientGone } from '../../model/status.ts';
-import type { ObservedAttempt, Watcher } from '../../observe/observer.ts';
+import type { ObservedAttempt, RequestListener } from '../../observe/listener.ts';
 import { costOf, isCost, nanoPerUsd } from '../../routing/catalogue/catalogue.ts';
 import { accessOf, type ClientAccess } from '../../routing/client-access.ts';
 import type { Gateway } from '../../routing/gateway.ts';
@@ -35,7 +35,7 @@ const mostCounted = 2 ** 32;
 const bytesPerToken = { data: 32, whole: 4 } as const;
 
 /** A named client's request: its access, the limits it reserves, and its final usage. */
-export class ClientSession implements RequestAdmission, Watcher {
+export class ClientSession implements RequestAdmission, RequestListener {
   readonly #access: ClientAccess;
   readonly #counts: ClientServices;
   readonly #gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
@@ -203,7 +203,7 @@ export class ClientSession implements RequestAdmission, Watcher {
   }
 
   /** The answer broke off. */
-  faulted(): void {
+  brokeOff(): void {
     this.#isBroken = true;
   }
 
@@ -212,7 +212,7 @@ export class ClientSession implements RequestAdmission, Watcher {
     this.#isBroken = true;
   }
 
-  part(part: Parameters<NonNullable<Watcher['part']>>[0]): void {
+  part(part: ReplyPart): void {
     if (part.type === 'data') this.#estimate += dataLength(part) / bytesPerToken.data;
     else if (part.type === 'whole') this.#estimate += part.body.length / bytesPerToken.whole;
   }

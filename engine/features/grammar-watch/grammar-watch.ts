@@ -23,11 +23,14 @@ interface Logged {
  * Counts what breaks the rules of providers' wire formats, and logs it with the record's bytes, in which stand-ins take the place of
  * texts. `nowMs`: a monotonic clock, in milliseconds.
  */
-export const openGrammarWatch = (nowMs: () => number): Required<Pick<Feature, 'follow' | 'metrics'>> => {
+export const openGrammarWatch = (nowMs: () => number): Required<Pick<Feature, 'listener' | 'metrics'>> => {
   const counts = new Tally();
   const logged = new BoundedMap<string, Logged>(maxKnown);
-  const violated = (record: RequestRecord, { rule, record: number, path, expected }: Violation, text: string): void => {
-    const { provider = 'none', model, start, id } = record;
+  const violated = (
+    { rule, record: number, path, expected }: Violation,
+    text: string,
+    { provider = 'none', model, start, id }: RequestRecord,
+  ): void => {
     counts.add([provider, rule]);
     const key = `${rule} ${provider}`;
     const last = logged.get(key);
@@ -49,7 +52,7 @@ export const openGrammarWatch = (nowMs: () => number): Required<Pick<Feature, 'f
     });
   };
   return {
-    follow: { violated },
+    listener: { violated },
     metrics: [
       {
         type: 'counter',

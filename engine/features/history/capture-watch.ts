@@ -1,13 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import type { RequestWatcher } from '../../feature.ts';
-import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { clientGone } from '../../model/status.ts';
 import { fieldPattern, plainPath } from '../../model/wire/client-paths.ts';
+import type { ObservedCall, ObservedFailure, ObservedRefusal, RequestListener } from '../../observe/listener.ts';
 import { shorten } from '../../observe/log/mask-text.ts';
-import type { ObservedCall, ObservedFailure, ObservedRefusal } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
 import { recordGateway } from './record-plan.ts';
@@ -65,12 +63,10 @@ interface KeptBodies {
 interface Recording {
   readonly recorder: Recorder;
   readonly reason: CaptureReason;
-  /** Records the reply from its beginning. A requested recorder is its own watcher. */
-  readonly hasReply: boolean;
 }
 
 /** Names the session of a request, and captures it if that is asked for, or if it fails or loses fields. */
-export class CaptureWatch implements RequestWatcher {
+export class CaptureWatch implements RequestListener {
   readonly #record: RequestRecord;
   readonly #parts: WatchParts;
   /** The last call. Its body and the client's are let go of when the answer begins. */
@@ -91,13 +87,10 @@ export class CaptureWatch implements RequestWatcher {
     // While all requests are captured, these are the administrator's.
     const client = parts.captures.on ? undefined : record.start.namedClient;
     const reason = { type: 'asked', ...(client !== undefined && { client }) } as const;
-    this.#recording = recorder && { recorder, reason, hasReply: false };
-  }
-
-  get inspection(): RequestWatcher['inspection'] {
-    if (!this.#recording) return undefined;
-    const { recorder } = this.#recording;
-    return { watcher: recorder, gateway: recordGateway(this.#record.start.gateway, recorder) };
+    if (!recorder) return;
+    this.#recording = { recorder, reason };
+    record.listen(recorder);
+    record.servedBy = recordGateway(record.start.gateway, recorder);
   }
 
   get recording(): Recording | undefined {
@@ -144,7 +137,7 @@ export class CaptureWatch implements RequestWatcher {
     if (losses !== undefined && losses.size > 0) this.#captureLossy(losses);
   }
 
-  faulted(fault: Fault): void {
+  brokeOff(fault: Fault): void {
     this.#captureFault(fault);
   }
 
@@ -155,10 +148,6 @@ export class CaptureWatch implements RequestWatcher {
   failed(fault: Fault): void {
     this.#captureFault(fault);
     this.#sent = undefined;
-  }
-
-  part(part: ReplyPart): void {
-    if (this.#recording?.hasReply) this.#recording.recorder.part(part);
   }
 
   finished(status: number): void {
@@ -197,7 +186,9 @@ export class CaptureWatch implements RequestWatcher {
     const client = { ...clientOf(request), body: cutBody(body, maxCaptureBytes) };
     const recorder = new Recorder(client, maxCaptureBytes, { startedMs: this.#record.startedMs });
     recorder.catchUp(this.#sent, this.#kept?.call);
-    return { recorder, reason, hasReply: !this.#record.isOpen };
+    // The reply is recorded from its beginning, or not at all.
+    if (!this.#record.isOpen) this.#record.listen({ part: (part) => recorder.part(part) });
+    return { recorder, reason };
   }
 
   /** By reference: an answer that ends well costs no copy. */

@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
 import { type HiddenText, textMask } from '../../observe/log/mask-text.ts';
-import type { Watcher } from '../../observe/observer.ts';
-import type { RequestRecord, RequestRecords } from '../../request-record.ts';
+import type { RecordListener, RequestRecord, RequestRecords } from '../../request-record.ts';
 import { recordLine } from '../record/record-line.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { RequestSummary } from '../record/schema.ts';
@@ -16,8 +15,7 @@ import { Traffic } from './traffic.ts';
 
 /** The recent model requests of this process. */
 export interface History {
-  /** Starts watching a request. */
-  readonly watch: (record: RequestRecord) => Watcher;
+  readonly listener: RecordListener;
   /** Number of the last request that ended; 0 if none. */
   readonly newest: () => number;
   /** Up to `limit` ended requests with a number above `after`, newest first; `client`: only those of this client. */
@@ -117,16 +115,18 @@ export const createHistory = ({
   const parts: WatchParts = { ended, traffic, sessionOf, captures, room: new BodyRoom() };
 
   return {
-    watch(record) {
-      const { incoming } = record.start;
-      // A capture shows a client's request.
-      const isAsked = !record.cause && (captures.on || incoming.header(captureHeader) === '1');
-      const { startedMs } = record;
-      const recorder = isAsked
-        ? new Recorder(clientOf(incoming), maxCaptureBytes, { startedMs, memory: incoming.answerMemory })
-        : undefined;
-      onChanged?.();
-      return new CaptureWatch(record, recorder, parts);
+    listener: {
+      began(record) {
+        const { incoming } = record.start;
+        // A capture shows a client's request.
+        const isAsked = !record.cause && (captures.on || incoming.header(captureHeader) === '1');
+        const { startedMs } = record;
+        const recorder = isAsked
+          ? new Recorder(clientOf(incoming), maxCaptureBytes, { startedMs, memory: incoming.answerMemory })
+          : undefined;
+        onChanged?.();
+        record.listen(new CaptureWatch(record, recorder, parts));
+      },
     },
     newest: () => newest,
     list(after, limit, client) {

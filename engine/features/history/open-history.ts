@@ -85,7 +85,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
       own.captures.on = (peers && (await captureOfOthers(peers))) ?? own.captures.on;
     },
     write: files.write,
-    watch: own.watch,
+    listener: own.listener,
     async close() {
       await Promise.all([files.close(), reader?.close()]);
     },

@@ -7,7 +7,7 @@ import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observe/observer.ts';
+import type { ObservedAttempt, ObservedCall, ObservedRefusal, RequestListener } from '../../observe/listener.ts';
 import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import { showLoss } from '../record/record-line.ts';
@@ -80,7 +80,7 @@ export const markNames = [
 type MarkName = (typeof markNames)[number];
 
 /** Records one captured request, with bounded memory. */
-export class Recorder implements Watcher {
+export class Recorder implements RequestListener {
   readonly client: RecordedClient;
   readonly steps: RecordedStep[] = [];
   readonly events: RecordedEvents[] = [];

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { clientGone } from '../../model/status.ts';
 import type { LabelValues } from '../../observe/metric.ts';
-import type { RequestFollower, RequestRecord } from '../../request-record.ts';
+import type { RecordListener, RequestRecord } from '../../request-record.ts';
 import { Distribution, type Observed, Tally } from '../record/series.ts';
 
 /** Bucket bounds for complete answers, in seconds. */
@@ -32,8 +32,8 @@ export class Counts {
   readonly #known = new LRUCache<string, RequestSeries>({ max: maxKnown });
 
   /** Counts requests as they go on and end. */
-  readonly follow: RequestFollower = {
-    counted: (record, usage) => {
+  readonly listener: RecordListener = {
+    counted: (usage, record) => {
       const { tokens } = this.#seriesOf(record);
       for (const [kind, type] of tokenTypes) {
         const count = usage[kind];
@@ -43,15 +43,15 @@ export class Counts {
         tally.count += count;
       }
     },
-    faulted: ({ provider = none }, { kind }) => {
+    faulted: ({ kind }, { provider = none }) => {
       if (kind.startsWith('upstream-')) this.upstreamErrors.add([provider, kind]);
     },
-    retried: ({ provider = none }, reason) => this.retries.add([provider, reason]),
-    fellBack: (record, to) => {
+    retried: (reason, { provider = none }) => this.retries.add([provider, reason]),
+    fellBack: (to, record) => {
       const model = to.provider.models.includes(to.model) ? to.model : otherModel;
       this.fallbacks.add([`${record.provider ?? none},${labelOf(record)}`, `${to.provider.name},${model}`]);
     },
-    ended: (record) => this.#ended(record),
+    finished: (_, record) => this.#ended(record),
   };
 
   #ended(record: RequestRecord): void {

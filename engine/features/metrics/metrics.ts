@@ -1,7 +1,7 @@
 import { fail } from '../../model/fault.ts';
 import { type Family, FamilyChanges, renderFamilies } from '../../observe/families.ts';
+import type { LossSeries } from '../../observe/loss-counter.ts';
 import type { Metric } from '../../observe/metric.ts';
-import type { LossSeries } from '../../observe/observer.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import type { LoopHold } from '../../runtime/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
@@ -13,7 +13,7 @@ import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
 export interface Metrics {
-  readonly follow: Counts['follow'];
+  readonly listener: Counts['listener'];
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
   /** Counts a request that was refused for its key. */
@@ -78,7 +78,7 @@ export const createMetrics = ({
     tell([...families(), ...(await processFamilies())]);
   };
   return {
-    follow: counts.follow,
+    listener: counts.listener,
     reloaded: (result) => counts.reloads.add([result]),
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
     held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),

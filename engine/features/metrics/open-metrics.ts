@@ -6,7 +6,7 @@ export const openMetrics = (options: MetricsOptions = {}): { readonly metrics: M
   const metrics = createMetrics(options);
   const telling = options.shared && setInterval(() => metrics.tell(), tellMs).unref();
   const feature: Feature = {
-    follow: metrics.follow,
+    listener: metrics.listener,
     families: metrics.families,
     reloaded: () => metrics.reloaded('applied'),
     keyRefused: (reason) => metrics.keyRefused(reason),

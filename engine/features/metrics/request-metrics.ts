@@ -1,6 +1,6 @@
 import { keyRefusalsName } from '../../observe/families.ts';
+import type { LossSeries } from '../../observe/loss-counter.ts';
 import type { Metric } from '../../observe/metric.ts';
-import type { LossSeries } from '../../observe/observer.ts';
 import { type Distribution, Tally } from '../record/series.ts';
 import type { Counts } from './counts.ts';
 import { histogramSamples } from './prometheus.ts';

@@ -8,9 +8,9 @@ const toldUnjudged = new WeakSet<object>();
 
 /** Logs requests' destinations, failures and losses in the application log, and counts the losses. */
 const logging: Feature = {
-  follow: {
+  listener: {
     /** Logs the destination, the reason and the losses; once per destination, not per retry. */
-    encoded(record, { client, progress, resolution, relays, context, call, retries, unjudged }) {
+    encoded({ client, progress, resolution, relays, context, call, retries, unjudged }, record) {
       if (retries > 0) return;
       const { log, losses, config } = record.start.gateway;
       const { provider, model, scenario, reason, tokens, warnings } = resolution;
@@ -37,30 +37,30 @@ const logging: Feature = {
         log.warn(unjudged, who(record));
       }
     },
-    answerLost(record, losses) {
+    answerLost(losses, record) {
       const { gateway } = record.start;
       gateway.log.info('losses in the answer', { ...who(record), losses });
       gateway.losses.count(losses);
     },
-    attemptFailed(record, { provider, model, fault, message, keyNumber, next }) {
+    attemptFailed({ provider, model, fault, message, keyNumber, next }, record) {
       const { kind, status } = fault;
       const fields = { ...who(record), kind, status, keyNumber, next };
       record.start.gateway.log.warn(`attempt at ${provider},${model} failed: ${message}`, fields);
     },
-    stageFailed(record, { message, kind }, cause) {
+    stageFailed({ message, kind }, cause, record) {
       const stack = cause instanceof Error ? cause.stack : cause;
       record.start.gateway.log.error(message, { ...who(record), kind, stack });
     },
-    ended(record) {
+    finished(_, record) {
       const { session, usage, cost, upstreamId } = record;
       const { gateway } = record.start;
       if (upstreamId !== undefined) gateway.log.debug('ended', who(record));
       if (gateway.registry.custom.size > 0) gateway.spending.add({ session, usage, cost });
     },
-    stageLogged(record, stage, text, fields) {
+    stageLogged(stage, text, fields, record) {
       record.start.gateway.log.info(`${stage}: ${text}`, { ...who(record), stage, fields });
     },
-    failed(record, { kind, message, status, param }, error) {
+    failed({ kind, message, status, param }, error, record) {
       const { log } = record.start.gateway;
       const fields = { ...who(record), kind, status, param };
       if (!(error instanceof FaultError)) log.error('internal error', { ...fields, stack: stackOf(error) });

@@ -3,20 +3,31 @@ import { promptTokens, type Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
 import { clientGone } from '../../model/status.ts';
 import { isVendors } from '../../model/transformer.ts';
-import { shorten } from '../../observe/log/mask-text.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
   ObservedFailure,
   ObservedRoute,
-  RequestObservation,
+  RequestListener,
   TraceCarrier,
-  Watcher,
-} from '../../observe/observer.ts';
+} from '../../observe/listener.ts';
+import { shorten } from '../../observe/log/mask-text.ts';
 import { attribute, errorTypes, event, operation } from './conventions.ts';
 import type { DurationMetrics } from './duration-metrics.ts';
 import type { Span, SpanEvent } from './otlp.ts';
 import { newSpanId, type TraceContext, traceHeaders } from './trace-context.ts';
+
+/** A request as its trace begins. */
+export interface TracedRequest {
+  readonly id: string;
+  readonly method: string;
+  /** The path without the preset. */
+  readonly route: string;
+  readonly preset: string | undefined;
+  readonly namedClient: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+}
 
 /** What a trace is written to. */
 interface TraceSink {
@@ -52,8 +63,8 @@ interface Attempt {
  * Makes the spans and measurements of one request: one span of the server, and below it one per upstream call. Keeps names, counts
  * and times only; no text of the request, the answer or a fault.
  */
-export class RequestTrace implements Watcher, TraceCarrier {
-  readonly #request: RequestObservation;
+export class RequestTrace implements RequestListener, TraceCarrier {
+  readonly #request: TracedRequest;
   readonly #context: TraceContext;
   readonly #sink: TraceSink;
   readonly #spanId = newSpanId();
@@ -68,7 +79,7 @@ export class RequestTrace implements Watcher, TraceCarrier {
   #fault: Fault | undefined;
   #isFinished = false;
 
-  constructor(request: RequestObservation, context: TraceContext, sink: TraceSink) {
+  constructor(request: TracedRequest, context: TraceContext, sink: TraceSink) {
     this.#request = request;
     this.#context = context;
     this.#sink = sink;
@@ -128,7 +139,7 @@ export class RequestTrace implements Watcher, TraceCarrier {
     if (this.#attempt) this.#attempt.usage = usage;
   }
 
-  faulted(fault: Fault): void {
+  brokeOff(fault: Fault): void {
     this.#fault = fault;
   }
 

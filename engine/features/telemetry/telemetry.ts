@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks';
 import type { TelemetrySettings } from '../../config/sections/telemetry.ts';
 import type { Feature } from '../../feature.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
-import type { Tracer } from '../../observe/observer.ts';
 import { originOf } from '../../routing/rules/request-facts.ts';
 import { within } from '../../runtime/within.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
@@ -11,13 +10,15 @@ import { attribute } from './conventions.ts';
 import { DurationMetrics } from './duration-metrics.ts';
 import { type Delivery, Exporter, type ExporterClock } from './exporter.ts';
 import { metricsBody, type Source, tracesBody } from './otlp.ts';
-import { RequestTrace } from './request-trace.ts';
+import { RequestTrace, type TracedRequest } from './request-trace.ts';
 import { SpanQueue } from './span-queue.ts';
 import { type TelemetryFigures, telemetryMetrics } from './telemetry-metrics.ts';
 import { readTraceContext } from './trace-context.ts';
 
 /** The export of traces and metrics to a collector. */
-export interface Telemetry extends Tracer {
+export interface Telemetry {
+  /** Starts a request's trace, or continues the client's, whose headers `header` reads by lower-case name. */
+  readonly started: (request: TracedRequest, header: (name: string) => string | undefined) => RequestTrace;
   readonly figures: () => TelemetryFigures;
   /** Sends what waits, for at most a second, and ends. */
   readonly stop: () => Promise<void>;
@@ -120,11 +121,16 @@ export const openTelemetry = ({
 
 /** The export as a feature. */
 export const telemetryFeature = (telemetry: Telemetry): Feature => ({
-  watch({ id, startedAtMs, preset, namedClient, start: { incoming } }) {
-    const { method, path } = incoming;
-    const { path: route } = originOf({ path, namedClient }, preset);
-    const request = { id, method, route, preset, namedClient, startedAtMs };
-    return telemetry.started(request, (name) => incoming.header(name));
+  listener: {
+    began(record) {
+      const { id, startedAtMs, preset, namedClient, start } = record;
+      const { method, path } = start.incoming;
+      const { path: route } = originOf({ path, namedClient }, preset);
+      const request = { id, method, route, preset, namedClient, startedAtMs };
+      const trace = telemetry.started(request, (name) => start.incoming.header(name));
+      record.trace = trace;
+      record.listen(trace);
+    },
   },
   metrics: telemetryMetrics(telemetry.figures),
   close: telemetry.stop,

@@ -132,7 +132,7 @@ export class RetrySession {
       this.#stay.health.left(this.#attempt.probe);
       return throwError(() => error);
     }
-    const { progress, observer } = this.#routed;
+    const { progress, listener } = this.#routed;
     const fault = progress.begun ? error.fault : learnFrom(this.#gateway, this.#routed, error.fault);
     const failureClass = this.#classify(fault);
     const requestedWaitMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
@@ -157,7 +157,7 @@ export class RetrySession {
       case 'fallback':
         return this.#fallBack();
       case 'stop':
-        if (this.#isFallback && this.#decisive) observer.routed({ ...this.#routed, resolution: this.#decisive.at });
+        if (this.#isFallback && this.#decisive) listener.routed?.({ ...this.#routed, resolution: this.#decisive.at });
         return throwError(() => this.#decisive?.error ?? named);
       default:
         return decision satisfies never;
@@ -316,7 +316,7 @@ export class RetrySession {
       this.#stay.key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#stay.key;
       this.#recordKey();
     }
-    this.#routed.observer.retried(reasonOf(fault.kind));
+    this.#routed.listener.retried?.(reasonOf(fault.kind));
     return afterMs > 0 ? timer(afterMs) : of(undefined);
   }
 
@@ -324,19 +324,19 @@ export class RetrySession {
     const [next, ...others] = this.#fallbacks;
     if (!next) return throwError(() => this.#decisive?.error);
     const chosen = this.#chosen;
-    const { observer, resolution } = this.#routed;
+    const { listener, resolution } = this.#routed;
     const { provider, model, pool } = next;
     const isMember = this.#hasMember;
     const role = isMember ? 'another member' : 'fallback';
     const reason = `${chosen.reason}; ${role}, since ${nameAndModel(resolution)} could not serve`;
     const request = { ...resolution.request, model };
-    observer.fellBack(next);
+    listener.fellBack?.(next);
     this.#leave();
     this.#fallbacksLeft = others;
     this.#isFallback ||= !isMember;
     newAttempt(this.#routed, { ...chosen, provider, model, pool, reason, request, warnings: [] }, this.#gateway);
     this.#stay = this.#enter();
-    observer.routed(this.#routed);
+    listener.routed?.(this.#routed);
     return of(undefined);
   }
 
@@ -367,13 +367,13 @@ export class RetrySession {
     if (this.#routed.retries > 0) traffic.retrying -= 1;
   }
 
-  /** Reports a failed attempt in the answer's header and to the observer. `renderFaults` reports an only attempt itself. */
+  /** Reports a failed attempt in the answer's header and to the listener. `renderFaults` reports an only attempt itself. */
   #report(fault: Fault, message: string, decision: RetryDecision): void {
-    const { progress, observer } = this.#routed;
+    const { progress, listener } = this.#routed;
     const { provider, model } = this.#routed.resolution;
     if (decision.type === 'stop' && progress.failed.length === 0) return;
     progress.failed = [...progress.failed, { ...this.#routed.plan.shown, outcome: outcomeOf(fault) }];
-    observer.attemptFailed({
+    listener.attemptFailed?.({
       provider: provider.name,
       model,
       fault,

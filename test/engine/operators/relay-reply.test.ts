@@ -6,7 +6,6 @@ import { dataOf } from '../../../engine/http/endpoint.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
-import { Observers } from '../../../engine/observe/observer.ts';
 import { readUsage } from '../../../engine/operators/read-events.ts';
 import { MarkedReader } from '../../../engine/operators/relay-reply.ts';
 import { createPipeline } from '../../../engine/pipeline.ts';
@@ -74,16 +73,14 @@ const pass = async (
   const exchange = new Exchange({
     incoming: incomingOf({ ...body, [client === responsesClient ? 'messages' : 'input']: undefined }),
     client,
-    observer: new Observers([
-      {
-        counted: (tokens) => {
-          usage = tokens;
-        },
-        answered: (relays) => {
-          passed = relays;
-        },
+    listener: {
+      counted: (tokens) => {
+        usage = tokens;
       },
-    ]),
+      answered: (relays) => {
+        passed = relays;
+      },
+    },
   });
   const parts = await lastValueFrom(createPipeline(gateway)(exchange).pipe(toArray()));
   const data = parts.map((part) => (part.type === 'data' ? dataOf(part) : part.type === 'whole' ? part.body : ''));

@@ -80,9 +80,9 @@ test('a reload switches it on and off', async (t) => {
 
 test('the log has one line for each rule and provider in ten minutes, with stand-ins for texts', (t) => {
   let nowMs = 0;
-  const { follow, metrics } = openGrammarWatch(() => nowMs);
+  const { listener, metrics } = openGrammarWatch(() => nowMs);
   const records = new RequestRecords();
-  records.follow([follow]);
+  records.listen([listener]);
   const lines: object[] = [];
   const begin = recordStarter(t, records);
   const { gateway } = begin().start;
@@ -112,10 +112,10 @@ const lookedAt = (streamed: boolean, take: (chunk: AnswerChunk) => boolean = () 
   const said: string[] = [];
   let passed = 0;
   const source = new Subject<AnswerChunk>();
-  const observer = { violated: ({ rule }: Violation) => void said.push(`${rule} after ${passed}`) };
+  const listener = { violated: ({ rule }: Violation) => void said.push(`${rule} after ${passed}`) };
   const watch = watchGrammar({ grammar: 'watch' });
   const subscription = watch?.(
-    { plan: { upstream: geminiUpstream() }, observer },
+    { plan: { upstream: geminiUpstream() }, listener },
     streamed,
   )(source)
     .pipe(takeWhile(take, true))

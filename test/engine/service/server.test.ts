@@ -112,7 +112,7 @@ test('a stopping service says so and serves on, then closes its port, then ends 
   }
 });
 
-test('a feature that is left out watches no request, and the answer is the same', async (t) => {
+test('a feature that is left out listens to no request, and the answer is the same', async (t) => {
   const upstream = await startUpstream(() => jsonAnswer(chatReply('ok')));
   t.teardown(upstream.close);
   const config = { Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }], LOG: true };
@@ -124,7 +124,7 @@ test('a feature that is left out watches no request, and the answer is the same'
     const count = () => {
       ended += 1;
     };
-    const features = [{ configured: () => true, open: async () => ({ follow: { ended: count } }) }];
+    const features = [{ configured: () => true, open: async () => ({ listener: { finished: count } }) }];
     const gateway = await startGateway(config, {}, { withoutFeatures, features });
     t.teardown(gateway.stop);
     const text = async (path: string, body?: object): Promise<string> =>

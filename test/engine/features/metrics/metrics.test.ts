@@ -14,7 +14,7 @@ const open = (t: ExecutionContext, losses: Parameters<typeof createMetrics>[0] =
   const clock = { ms: 1000 };
   const records = new RequestRecords(() => clock.ms);
   const metrics = createMetrics({ active: records.active, ...losses });
-  records.follow([metrics.follow]);
+  records.listen([metrics.listener]);
   const begin = recordStarter(t, records);
   /** Our own lines, without those of the process. */
   const lines = async (name: string): Promise<readonly string[]> => {
@@ -26,22 +26,21 @@ const open = (t: ExecutionContext, losses: Parameters<typeof createMetrics>[0] =
 
 test('a streamed answer from start to end', async (t) => {
   const { clock, lines, begin } = open(t);
-  const observer = begin({ client: messagesClient });
+  const record = begin({ client: messagesClient });
   clock.ms += 3;
-  routeTo(observer, route);
-  observer.called();
+  routeTo(record, route);
+  record.called();
   clock.ms += 400;
-  observer.chunk();
+  record.chunk();
   clock.ms += 1;
-  observer.opened();
-  observer.firstByte();
+  record.opened();
+  record.firstByte();
   t.deepEqual(await lines('streams_active'), ['junctor_streams_active 1']);
   clock.ms += 2000;
-  observer.chunk();
-  observer.firstByte();
-  observer.counted({ input: 5, cacheRead: 7, cacheWrite: 0, output: 11, reasoning: 3 });
-  observer.finished(200);
-  observer.finished(499);
+  record.chunk();
+  record.counted({ input: 5, cacheRead: 7, cacheWrite: 0, output: 11, reasoning: 3 });
+  record.finished(200);
+  record.finished(499);
 
   t.deepEqual(await lines('streams_active'), ['junctor_streams_active 0']);
   t.deepEqual(await lines('requests_total'), [
@@ -62,16 +61,16 @@ test('a streamed answer from start to end', async (t) => {
 
 test('the upstream is to blame for all of an answer that must be whole before it goes out', async (t) => {
   const { clock, lines, begin } = open(t);
-  const observer = begin();
-  routeTo(observer, route);
-  observer.called();
+  const record = begin();
+  routeTo(record, route);
+  record.called();
   for (let piece = 0; piece < 5; piece += 1) {
     clock.ms += 100;
-    observer.chunk();
+    record.chunk();
   }
   clock.ms += 2;
-  observer.firstByte();
-  observer.finished(200);
+  record.firstByte();
+  record.finished(200);
   const [sum] = (await lines('overhead_seconds_sum')) ?? [];
   t.is(sum, 'junctor_overhead_seconds_sum{route="chat",provider="p"} 0.002');
 });
@@ -79,10 +78,10 @@ test('the upstream is to blame for all of an answer that must be whole before it
 test('buckets are cumulative, their bounds inclusive, and the last one holds all', async (t) => {
   const { clock, lines, begin } = open(t);
   for (const ms of [100, 101, 700_000]) {
-    const observer = begin();
-    routeTo(observer, route);
+    const record = begin();
+    routeTo(record, route);
     clock.ms += ms;
-    observer.finished(200);
+    record.finished(200);
   }
   const buckets = (await lines('request_duration_seconds_bucket')).map(
     (line) => /le="([^"]+)".* (\d+)$/.exec(line)?.slice(1).join(' ') ?? line,
@@ -107,14 +106,14 @@ test('a request that was never routed, and one whose client went', async (t) => 
 
 test('the gateway’s own faults aren’t upstream errors, and a fault seen twice counts once', async (t) => {
   const { lines, begin } = open(t);
-  const observer = begin();
-  routeTo(observer, route);
+  const record = begin();
+  routeTo(record, route);
   const garbled: Fault = { kind: 'upstream-garbled', message: '' };
-  observer.faulted(garbled);
-  observer.faulted(garbled);
-  observer.faulted({ ...garbled });
-  observer.faulted({ kind: 'stage-failed', message: '' });
-  observer.retried('rate-limit');
+  record.brokeOff(garbled);
+  record.brokeOff(garbled);
+  record.brokeOff({ ...garbled });
+  record.brokeOff({ kind: 'stage-failed', message: '' });
+  record.retried('rate-limit');
   t.deepEqual(await lines('upstream_errors_total'), [
     'junctor_upstream_errors_total{provider="p",kind="upstream-garbled"} 2',
   ]);
@@ -124,9 +123,9 @@ test('the gateway’s own faults aren’t upstream errors, and a fault seen twic
 test('models that only clients name are one series', async (t) => {
   const { lines, begin } = open(t);
   for (let count = 0; count < 50; count += 1) {
-    const observer = begin();
-    routeTo(observer, { ...route, model: `made-up-${count}` });
-    observer.finished(404);
+    const record = begin();
+    routeTo(record, { ...route, model: `made-up-${count}` });
+    record.finished(404);
   }
   t.deepEqual(await lines('requests_total'), [
     'junctor_requests_total{route="chat",provider="p",model="other",scenario="default",status="404"} 50',
@@ -164,9 +163,9 @@ junctor_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
 
 test('labels are escaped', async (t) => {
   const { lines, begin } = open(t);
-  const observer = begin();
-  routeTo(observer, { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } });
-  observer.finished(200);
+  const record = begin();
+  routeTo(record, { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } });
+  record.finished(200);
   t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);
 });
 
