@@ -100,6 +100,24 @@ onLinux('requests are converted, and answers and streams compared with what the 
   }
 });
 
+/** Fewer deltas than the simulated provider has different ones of: its last records repeat the whole text. */
+const fewDeltas = 30;
+
+onLinux('a stream that ends early has only what was sent in its last records', async (t) => {
+  for (const client of ['chat', 'responses'] as const) {
+    const answers = await asked({}, { client, upstream: 'responses' }, [
+      { type: 'open', streams: 3 },
+      { type: 'deltas', each: fewDeltas },
+      { type: 'close' },
+    ]);
+    t.deepEqual(
+      answers.map(({ units, check }) => [units, check?.fault]),
+      [3, 3 * fewDeltas, 3].map((units) => [units, undefined]),
+      client,
+    );
+  }
+});
+
 onLinux('an answer that is changed is found', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'own-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { deltaText } from '../corpus.ts';
 import { Conversation } from '../load/conversation.ts';
 import { decodeStream, decodeWhole } from '../load/decode-answer.ts';
-import { streamRecords, wholeBody } from '../upstream/answers.ts';
+import { closingRecords, streamRecords, wholeBody } from '../upstream/answers.ts';
 import { wholeAnswer } from '../upstream/plan.ts';
 import { askedModel, type ClientWire, pathOf, type Wire, wireAt } from '../wire.ts';
 import type { SentRequest, SimulatedServer, TakenAnswer } from './simulated-server.ts';
@@ -23,7 +23,7 @@ export class Traffic {
   readonly #plain: readonly SentRequest[];
   readonly #streamed: SentRequest;
   readonly #whole: Buffer;
-  readonly #stream: { readonly opening: Buffer; readonly deltas: readonly Buffer[]; readonly closing: Buffer };
+  readonly #stream: { readonly opening: Buffer; readonly deltas: readonly Buffer[] };
   #open: Call[] = [];
   /** Deltas that each open stream has had. */
   #had = 0;
@@ -46,12 +46,8 @@ export class Traffic {
     this.#plain = Array.from({ length: bodies }, () => requestOf(false));
     this.#streamed = requestOf(true);
     this.#whole = Buffer.from(wholeBody(upstream, wholeAnswer));
-    const { opening, deltas, closing } = streamRecords(upstream, deltaWords);
-    this.#stream = {
-      opening: Buffer.from(opening),
-      deltas: deltas.map((delta) => Buffer.from(delta)),
-      closing: Buffer.from(closing),
-    };
+    const { opening, deltas } = streamRecords(upstream, deltaWords);
+    this.#stream = { opening: Buffer.from(opening), deltas: deltas.map((delta) => Buffer.from(delta)) };
   }
 
   /** Resolves to the units that went through. */
@@ -81,10 +77,13 @@ export class Traffic {
     const { text, fault } = this.#isStream
       ? decodeStream(this.#client, body)
       : decodeWhole(this.#client, body.toString());
-    const expected = this.#isStream
-      ? Array.from({ length: this.#had }, (_, at) => deltaText(at % deltaWords.deltas, deltaWords)).join('')
-      : deltaText(0, wholeAnswer);
+    const expected = this.#isStream ? this.#streamedText() : deltaText(0, wholeAnswer);
     return fault ?? (text === expected ? undefined : `the text of ${text.length} characters isn’t what was sent`);
+  }
+
+  /** What each open stream has had. */
+  #streamedText(): string {
+    return Array.from({ length: this.#had }, (_, at) => deltaText(at % deltaWords.deltas, deltaWords)).join('');
   }
 
   #ended(answer: TakenAnswer, keep: boolean): void {
@@ -155,8 +154,9 @@ export class Traffic {
   async #close(): Promise<number> {
     const closed = this.#open;
     this.#open = [];
+    const closing = Buffer.from(closingRecords(this.#upstream, this.#streamedText(), this.#had));
     for (const call of closed) {
-      sendData(call, this.#stream.closing);
+      sendData(call, closing);
       sendEnd(call);
     }
     while (closed.length > 0 && !this.#kept) await turn();

@@ -14,8 +14,11 @@ export const streamRecords = (wire: Wire, text: AnswerText): { opening: string; 
   const deltas = Array.from({ length: text.deltas }, (_, index) =>
     words.delta((text.stamped ? emptyStamp : '') + deltaText(index, text), index),
   );
-  return { opening: words.opening, deltas, closing: words.closing(answerText(text), text.deltas) };
+  return { opening: words.opening, deltas, closing: closingRecords(wire, answerText(text), text.deltas) };
 };
+
+/** The last records of a stream that had this text in so many deltas. */
+export const closingRecords = (wire: Wire, text: string, deltas: number): string => streams[wire].closing(text, deltas);
 
 /** The body of an answer that isn't streamed. */
 export const wholeBody = (wire: Wire, text: AnswerText): string => JSON.stringify(bodies[wire](answerText(text)));
