@@ -2,7 +2,7 @@
 // Builds the web interface into ui/dist, unless it is up to date. With `--optional`, a build that is impossible here (missing
 // development packages, a read-only folder) isn't a failure. With `--gently`, it runs at low priority and leaves a running
 // build alone. With `--watch`, it builds again after each change.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -144,12 +144,12 @@ const report = (error) => {
 
 await run().catch(report);
 if (process.argv.includes('--watch')) {
-  const { watch } = await import('chokidar');
   const tell = () => process.stdout.write('The web interface is built; waiting for changes.\n');
   let running = Promise.resolve();
-  watch([join(ui, 'src'), join(ui, 'index.html')], { ignoreInitial: true })
-    .on('ready', tell)
-    .on('all', () => {
-      running = running.then(run).then(tell, report);
-    });
+  const changed = () => {
+    running = running.then(run).then(tell, report);
+  };
+  watch(join(ui, 'src'), { recursive: true }, changed);
+  watch(ui, (_event, name) => name === 'index.html' && changed());
+  tell();
 }

@@ -118,7 +118,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'typebox/value',
       'node:',
       'jsonc-parser',
-      'chokidar',
     ],
   ],
   [

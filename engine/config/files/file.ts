@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { watch } from 'chokidar';
-import { debounceTime, defer, finalize, fromEventPattern, interval, merge, type Observable } from 'rxjs';
-import { ifMissing } from '../../model/fault.ts';
+import { debounceTime, interval, merge, Observable, share, startWith, switchMap } from 'rxjs';
+import { errorCode, ifMissing } from '../../model/fault.ts';
 import { refuseWrite, removeTempFiles, writeAtomically } from '../write-atomically.ts';
 import { Backups } from './backups.ts';
 
@@ -61,40 +61,66 @@ const settleMs = 100;
 
 /**
  * Emits when watching has started, and whenever the file may have been created, changed or removed, debounced; also every
- * `pollMs`, since some changes can't be observed. Watches the folder, since editors replace files, and the link `..data` in it, which
- * Kubernetes replaces in place of the files. `onError` gets errors of the watchers; unsubscribing stops them.
+ * `pollMs`, since some changes can't be observed. Watches the folder, since editors replace files. `onError` gets errors of the watchers;
+ * unsubscribing stops them.
  */
 export const watchFile = (path: string, pollMs: number, onError: (error: unknown) => void): Observable<unknown> =>
   merge(
-    watchEntries(dirname(path), (entry) => entry === path, ['all', 'ready'], onError),
-    watchEntries(dirname(path), (entry) => basename(entry) === '..data', ['all'], onError, false),
+    watchEntries(dirname(path), (entry) => entry === basename(path), onError).pipe(startWith(undefined)),
     interval(pollMs),
   );
 
 /** Emits whenever a source file directly in a folder may have been created, changed or removed, debounced. */
 export const watchSources = (folder: string, onError: (error: unknown) => void): Observable<unknown> =>
-  watchEntries(folder, (entry) => /\.[cm]?[jt]s$/.test(entry), ['all'], onError);
+  watchEntries(folder, (entry) => /\.[cm]?[jt]s$/.test(entry), onError);
 
+/** Kubernetes replaces this link in place of the files of a mounted folder. */
+const mountedLink = '..data';
+
+/** Watches entries of a folder, and those that they are links to. */
 const watchEntries = (
   folder: string,
   isWatched: (entry: string) => boolean,
-  events: readonly ('all' | 'ready')[],
   onError: (error: unknown) => void,
-  followSymlinks = true,
+): Observable<unknown> => {
+  const own = watchFolder(folder, (entry) => entry === mountedLink || isWatched(entry), onError).pipe(share());
+  const linked = own.pipe(
+    startWith(undefined),
+    switchMap(() => targetsIn(folder, isWatched)),
+    switchMap((targets) =>
+      merge(...targets.map((path) => watchFolder(dirname(path), (entry) => entry === basename(path), onError))),
+    ),
+  );
+  return merge(own, linked).pipe(debounceTime(settleMs));
+};
+
+/** Paths of what the watched entries are links to. */
+const targetsIn = async (folder: string, isWatched: (entry: string) => boolean): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const links = entries.filter((entry) => entry.isSymbolicLink() && isWatched(entry.name));
+  const targets = await Promise.all(links.map(({ name }) => realpath(join(folder, name)).catch(() => [])));
+  return targets.flat();
+};
+
+/**
+ * Emits when an entry of a folder that is watched may have changed. Nothing is read then: logs and the store beside the configuration
+ * change all the time.
+ */
+const watchFolder = (
+  folder: string,
+  isWatched: (entry: string) => boolean,
+  onError: (error: unknown) => void,
 ): Observable<unknown> =>
-  defer(() => {
-    const watcher = watch(folder, {
-      depth: 0,
-      ignoreInitial: true,
-      followSymlinks,
-      // Logs in the configuration's folder change all the time.
-      ignored: (entry) => entry !== folder && !isWatched(entry),
-    });
-    watcher.on('error', onError);
-    return fromEventPattern((changed) => {
-      for (const event of events) watcher.on(event, changed);
-    }).pipe(
-      debounceTime(settleMs),
-      finalize(() => void watcher.close()),
-    );
+  new Observable((subscriber) => {
+    try {
+      const watcher = watch(folder, (_event, entry) => {
+        // Some systems don't name the entry.
+        if (entry === null || isWatched(entry)) subscriber.next(undefined);
+      });
+      watcher.on('error', onError);
+      subscriber.add(() => watcher.close());
+    } catch (error) {
+      // Nothing in a missing folder can be watched.
+      if (errorCode(error) !== 'ENOENT') onError(error);
+    }
   });
