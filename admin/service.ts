@@ -18,7 +18,7 @@ export interface ServiceFacts {
   readonly overrides: ReturnType<typeof envOverridesIn>;
   readonly processes: ServiceProcesses;
   /** What held this process's event loop. */
-  readonly holds: ServiceState['holds'];
+  readonly stalls: ServiceState['holds'];
 }
 
 /** The processes of the service; times in milliseconds since 1970. */
@@ -72,7 +72,7 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
   }
 };
 
-const show = ({ home, baseUrl, http, providers, overrides, processes, holds }: ServiceFacts) => ({
+const show = ({ home, baseUrl, http, providers, overrides, processes, stalls }: ServiceFacts) => ({
   pid: processes.pid,
   startedAt: new Date(processes.startedAtMs).toISOString(),
   restarts: processes.restarts,
@@ -87,5 +87,5 @@ const show = ({ home, baseUrl, http, providers, overrides, processes, holds }: S
   })),
   workers: processes.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,
-  holds,
+  holds: stalls,
 });

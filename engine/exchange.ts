@@ -51,7 +51,7 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
   readonly header: (name: string) => string | undefined;
   readonly answerMemory?: MemoryReservation;
   /** Called when only the values parsed from the body are still held. */
-  readonly holdBody?: (use: 'values') => void;
+  readonly retainBody?: (use: 'values') => void;
   /** Calls `handler` when the client must get the end of its answer at once. */
   readonly onInterrupted?: (handler: (fault: Fault) => void) => void;
 }
@@ -170,7 +170,7 @@ const unbounded = new MemoryBudget();
 /** Lets go of the body's bytes and texts. */
 export const releaseBody = (ready: Ready): void => {
   fill(ready, { body: noBytes, text: '', outline: undefined, call: { ...ready.call, body: '' } });
-  ready.incoming.holdBody?.('values');
+  ready.incoming.retainBody?.('values');
 };
 
 const noBytes = new Uint8Array(0);

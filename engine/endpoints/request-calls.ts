@@ -76,7 +76,7 @@ export class RequestCalls implements StageCalls {
       headers: asked.headers,
       remoteAddress: asked.remoteAddress,
       body: noBody,
-      holdBody: () => undefined,
+      retainBody: () => undefined,
       answerMemory: asked.answerMemory,
       // What the client gets is paused with it; an answer to a question isn't.
       backpressure: kind === 'next' ? asked.backpressure : new Backpressure(),

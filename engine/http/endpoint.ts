@@ -52,7 +52,7 @@ export interface HttpRequest {
   /** Decompressed; empty when there is none, and once it is no longer held as bytes. */
   readonly body: Uint8Array;
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
-  readonly holdBody: (use: BodyUse) => void;
+  readonly retainBody: (use: BodyUse) => void;
   /** Counts what is collected of the answer, until the client has it. */
   readonly answerMemory: MemoryReservation;
   /** Pauses the upstream while this client is slow. */

@@ -163,7 +163,7 @@ export class BodyReader implements BodyConsumer, TickListener {
 }
 
 /** Memory per byte of an active body: bytes, text, parsed values, and the upstream's request. */
-const copiesHeld = 4;
+const copiesOfSmall = 4;
 /**
  * Memory per byte of a large body: garbage of its conversion isn't collected before the next one needs memory. Measured with
  * 58 MiB: 6.1 per byte when relayed, 7.4 when converted.
@@ -173,7 +173,7 @@ const largeBytes = 1024 * 1024;
 /** Memory of a parsed array or object beside its text, in bytes: an empty object takes 64, an empty array 40. */
 const nodeBytes = 64;
 
-const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesHeld : copiesOfLarge);
+const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesOfSmall : copiesOfLarge);
 
 /**
  * One request's share of the memory for the bodies of all active requests: many large ones can't exhaust memory. A body counts in

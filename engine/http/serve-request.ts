@@ -95,7 +95,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     return headerValue(this.stream.headers, name);
   }
 
-  holdBody(use: BodyUse): void {
+  retainBody(use: BodyUse): void {
     this.reservation.countAs(use);
     if (use !== 'conversion') this.body = noBytes;
   }

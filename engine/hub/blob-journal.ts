@@ -12,7 +12,7 @@ interface JournalOptions {
   /** Size of the two files together, in bytes. */
   readonly maxBytes?: number;
   /** What is lost with the process if it can't be written, for the user. */
-  readonly holds?: string;
+  readonly contents?: string;
   /** Prints a line for the user when it can't be written; once until it can. */
   readonly report: (line: string) => void;
   /** Milliseconds since 1970. */
@@ -102,9 +102,9 @@ export class BlobJournal {
       write();
       this.#hasFailed = false;
     } catch (error) {
-      const { path, holds = 'reasoning', report } = this.#options;
+      const { path, contents = 'reasoning', report } = this.#options;
       if (!this.#hasFailed) {
-        report(`warning: ${path} can't be written (${errorCode(error) ?? error}): ${holds} won't survive a restart`);
+        report(`warning: ${path} can't be written (${errorCode(error) ?? error}): ${contents} won't survive a restart`);
       }
       this.#hasFailed = true;
     }

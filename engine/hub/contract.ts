@@ -52,8 +52,8 @@ const WindowGrant = Type.Object({
 export type WindowGrant = Static<typeof WindowGrant>;
 
 /** How many units of a concurrency limit the member wants to hold; the store answers how many it gets. */
-const HoldRequest = Type.Object({ id: Id, max: Count, want: Count });
-export type HoldRequest = Static<typeof HoldRequest>;
+const ConcurrencyRequest = Type.Object({ id: Id, max: Count, want: Count });
+export type ConcurrencyRequest = Static<typeof ConcurrencyRequest>;
 
 /** A member's message to the store. */
 export const Push = Type.Object({
@@ -72,7 +72,7 @@ export const Push = Type.Object({
   /** Counters whose totals the member wants. */
   totals: list(Id),
   windows: list(WindowRequest),
-  holds: list(HoldRequest),
+  holds: list(ConcurrencyRequest),
   /** Set in the member's final push. */
   leaves: Type.Optional(Type.Boolean()),
 });

@@ -1,4 +1,6 @@
 import { within } from '../runtime/within.ts';
+import type { ConcurrencyLease } from './concurrency-lease.ts';
+import { ConcurrencyLimits } from './concurrency-limits.ts';
 import {
   type BlobValues,
   type Fact,
@@ -10,8 +12,6 @@ import {
   type Push,
 } from './contract.ts';
 import { Counters } from './counters.ts';
-import type { HoldLease } from './hold-lease.ts';
-import { Holds } from './holds.ts';
 import { SharedFacts } from './shared-facts.ts';
 import type { Admission, WindowLimit, WindowUse } from './window-lease.ts';
 import { WindowLimits } from './window-limits.ts';
@@ -68,7 +68,7 @@ export class Hub {
   #version = 0;
   readonly #counters: Counters;
   readonly #windows: WindowLimits;
-  readonly #holds = new Holds();
+  readonly #concurrency = new ConcurrencyLimits();
   #members: Pull['members'] = [];
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
@@ -191,19 +191,19 @@ export class Hub {
    * silent, this member's share decides.
    */
   acquire(id: string, max: number): boolean | Promise<boolean> {
-    const held = this.#holds.acquire(id, max);
+    const held = this.#concurrency.acquire(id, max);
     if (held instanceof Promise) void this.#flush(false);
     return held;
   }
 
   /** Returns a unit that was acquired. */
   release(id: string): void {
-    if (this.#holds.release(id)) void this.#flush(false);
+    if (this.#concurrency.release(id)) void this.#flush(false);
   }
 
   /** Units of a concurrency limit that no member uses, as of the last exchange. */
   unused(id: string): number | undefined {
-    return this.#holds.unused(id);
+    return this.#concurrency.unused(id);
   }
 
   /**
@@ -276,7 +276,7 @@ export class Hub {
   }
 
   get #hasWork(): boolean {
-    return this.isShared || !this.#holds.isEmpty || this.#windows.isAwaited;
+    return this.isShared || !this.#concurrency.isEmpty || this.#windows.isAwaited;
   }
 
   /** Time until this member may use its share: the store has noticed its absence then, and withholds that share from the others. */
@@ -320,7 +320,7 @@ export class Hub {
   async #exchangeOnce(isTick: boolean): Promise<void> {
     const { store, nowMs } = this.#options;
     const { windows, asked } = this.#windows.asks(isTick);
-    const asking = this.#holds.ask(this.#parts);
+    const asking = this.#concurrency.ask(this.#parts);
     const startedMs = nowMs();
     this.#exchangedMs = startedMs;
     const { facts, sent } = this.#facts.compose();
@@ -334,7 +334,7 @@ export class Hub {
     this.#problem = pull ? '' : problem;
     this.#setSilent(pull === undefined);
     if (!pull) {
-      this.#holds.lost(asking.waiting, (lease) => this.#takeHoldShare(lease));
+      this.#concurrency.lost(asking.waiting, (lease) => this.#takeShare(lease));
       this.#windows.failed(asked);
       return;
     }
@@ -352,7 +352,7 @@ export class Hub {
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
     this.#counters.receive(pull);
     this.#windows.answered(pull.windows, asked);
-    this.#holds.granted(pull.holds, asking.waiting);
+    this.#concurrency.granted(pull.holds, asking.waiting);
     this.#facts.receive(pull.facts);
     this.#options.onAnswer?.();
   }
@@ -370,7 +370,7 @@ export class Hub {
     };
   }
 
-  #takeHoldShare(lease: HoldLease): boolean {
+  #takeShare(lease: ConcurrencyLease): boolean {
     if (this.#options.alone === 'open') lease.takeOver();
     return this.#alone(() => lease.takeShare(this.#parts), true) ?? false;
   }

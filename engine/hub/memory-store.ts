@@ -3,8 +3,8 @@ import type { BlobJournal } from './blob-journal.ts';
 import type {
   Blob,
   BlobValues,
+  ConcurrencyRequest,
   Fact,
-  HoldRequest,
   HubStore,
   Pull,
   Push,
@@ -71,7 +71,7 @@ export class MemoryStore implements HubStore {
   #version = 0;
   readonly #sums = new Map<string, number>();
   readonly #windows = new LRUCache<string, Window>({ max: maxLimits });
-  readonly #holds = new Map<string, Map<string, number>>();
+  readonly #concurrency = new Map<string, Map<string, number>>();
   readonly #blobs: LRUCache<string, { readonly value: string; readonly expiresMs: number }>;
 
   constructor(options: MemoryStoreOptions) {
@@ -97,7 +97,7 @@ export class MemoryStore implements HubStore {
     const newer = this.#facts.live(nowMs).filter(({ version }) => version > known);
     const sent = newer.slice(0, maxPerMessage);
     member.parts = this.#members.size;
-    const holds = push.holds.map((ask) => this.#hold(ask, push.member));
+    const holds = push.holds.map((ask) => this.#grantConcurrency(ask, push.member));
     if (push.leaves) this.leave(push.member);
     return Promise.resolve({
       epoch,
@@ -135,9 +135,9 @@ export class MemoryStore implements HubStore {
   /** Forgets a member and its holds; its counts stay. */
   leave(name: string): void {
     this.#members.delete(name);
-    for (const [id, held] of this.#holds) {
+    for (const [id, held] of this.#concurrency) {
       held.delete(name);
-      if (held.size === 0) this.#holds.delete(id);
+      if (held.size === 0) this.#concurrency.delete(id);
     }
   }
 
@@ -195,15 +195,15 @@ export class MemoryStore implements HubStore {
     return Math.max(0, present);
   }
 
-  #hold({ id, max, want }: HoldRequest, member: string): Pull['holds'][number] {
-    const known = this.#holds.get(id) ?? new Map<string, number>();
+  #grantConcurrency({ id, max, want }: ConcurrencyRequest, member: string): Pull['holds'][number] {
+    const known = this.#concurrency.get(id) ?? new Map<string, number>();
     known.delete(member);
     const others = [...known.values()].reduce((sum, count) => sum + count, 0);
     const held = Math.min(want, Math.max(0, max - others));
     const answer = { id, held, unused: Math.max(0, max - others - held) };
     if (held > 0) known.set(member, held);
-    if (known.size === 0) this.#holds.delete(id);
-    else if (this.#holds.has(id) || this.#holds.size < maxLimits) this.#holds.set(id, known);
+    if (known.size === 0) this.#concurrency.delete(id);
+    else if (this.#concurrency.has(id) || this.#concurrency.size < maxLimits) this.#concurrency.set(id, known);
     else return { ...answer, held: 0 };
     return answer;
   }

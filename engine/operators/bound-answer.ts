@@ -21,7 +21,7 @@ const uncountedBytes = 64 * 1024;
  * Memory per byte of what is held of an answer. Converted, it is also text, parsed values, events and the client's reply, and garbage
  * that isn't collected before the next one needs memory; whole replies are converted one at a time.
  */
-const copiesHeld = { records: 8, whole: 4, relayed: 2, content: 2, bytes: 1 } as const;
+const copiesOf = { records: 8, whole: 4, relayed: 2, content: 2, bytes: 1 } as const;
 
 /** The memory that one step of an answer reserves, of that for all answers. */
 export class AnswerReservation {
@@ -29,9 +29,9 @@ export class AnswerReservation {
   readonly #copies: number;
   #counted = 0;
 
-  constructor(memory: MemoryReservation, as: keyof typeof copiesHeld = 'bytes') {
+  constructor(memory: MemoryReservation, as: keyof typeof copiesOf = 'bytes') {
     this.#memory = memory;
-    this.#copies = copiesHeld[as];
+    this.#copies = copiesOf[as];
   }
 
   /** Reserves this many bytes in all. Throws if there is no memory for more. */

@@ -50,7 +50,7 @@ const packing: StreamStage<Answered, Batch, Batch> = ({ client, context }) => {
 };
 
 /** A longer answer without a compaction so far passes as it is. */
-const maxHeldBytes = 4 << 20;
+const maxBufferedBytes = 4 << 20;
 
 /**
  * Holds the answer of a vendor that is to compact the conversation until its compaction begins. Some servers ignore the request for one and
@@ -71,11 +71,11 @@ export const requireCompaction = (
     const release = (): Uint8Array => {
       passes = true;
       memory.set(0);
-      const held = joinBytes(chunks);
+      const buffered = joinBytes(chunks);
       chunks = [];
-      return held;
+      return buffered;
     };
-    /** What is held, once it is known to be a compaction, or a failure. */
+    /** The buffered bytes, once the answer is known to be a compaction, or a failure. */
     const judge = (events: Batch): Uint8Array | undefined => {
       if (events.some((event) => event.type === 'error' || isCompaction(event))) return release();
       if (!events.some(({ type }) => type === 'message-stop')) return undefined;
@@ -87,7 +87,7 @@ export const requireCompaction = (
         if (passes) return chunk;
         chunks.push(chunk);
         bytes += lengthOf(chunk);
-        if (bytes > maxHeldBytes || !memory.tryReserve(bytes)) return release();
+        if (bytes > maxBufferedBytes || !memory.tryReserve(bytes)) return release();
         return decoder && judge(decoder.take(chunk));
       },
       end() {

@@ -138,7 +138,7 @@ export const parseOutline = ({ client, body }: Exchange, config: Config) => {
     const clientBody: unknown = keepDigits(outline.json, JSON.parse(outline.json));
     if (!isJsonObject(clientBody)) return undefined;
     const request = client.decodeRequest(clientBody, config);
-    return holdsCutSignature(request, outline)
+    return hasCutSignature(request, outline)
       ? undefined
       : { outline, text: '', clientBody, request: restoreStart(request, outline) };
   } catch {
@@ -161,7 +161,7 @@ const restoreStart = (request: ModelRequest, { restore }: Outline): ModelRequest
 };
 
 /** Whether a text is cut that belongs to a signature, which is compared. */
-const holdsCutSignature = ({ turns }: ModelRequest, { restore }: Outline): boolean =>
+const hasCutSignature = ({ turns }: ModelRequest, { restore }: Outline): boolean =>
   turns.some(({ parts }) =>
     parts.some(
       (part) =>

@@ -13,21 +13,21 @@ import type { SseRecord } from '../model/wire/sse-record.ts';
 import { AnswerReservation } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
 
-/** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
-const maxHeldBytes = 1024 * 1024;
+/** Bytes of a record that are buffered until it is complete. A longer record passes in pieces. */
+const maxBufferedBytes = 1024 * 1024;
 
 /** Holds the bytes of a stream's incomplete record, up to a bound. */
 export class WholeRecords {
   readonly #cutter: RecordCutter;
-  readonly #maxHeld: number;
-  #held: Buffer[] = [];
-  /** Part of the current record has passed, since it is too long to be held. */
+  readonly #maxBuffered: number;
+  #buffered: Buffer[] = [];
+  /** Part of the current record has passed, since it is too long to be buffered. */
   isLong = false;
 
   /** `cutter` has taken what `take` gets, as far as there are records in it. */
-  constructor(cutter: RecordCutter, maxHeld: number = maxHeldBytes) {
+  constructor(cutter: RecordCutter, maxHeld: number = maxBufferedBytes) {
     this.#cutter = cutter;
-    this.#maxHeld = maxHeld;
+    this.#maxBuffered = maxHeld;
   }
 
   /** The bytes that may pass now: complete records, or a piece of a long one. `undefined` if there are none. */
@@ -37,26 +37,26 @@ export class WholeRecords {
     if (end >= 0) {
       this.isLong = false;
       const whole = this.#join(end < bytes.length ? bytes.subarray(0, end) : bytes);
-      if (end < bytes.length) this.#held.push(bytes.subarray(end));
+      if (end < bytes.length) this.#buffered.push(bytes.subarray(end));
       return whole;
     }
     if (this.isLong) return bytes;
-    this.#held.push(bytes);
-    if (this.#cutter.pendingBytes <= this.#maxHeld) return undefined;
+    this.#buffered.push(bytes);
+    if (this.#cutter.pendingBytes <= this.#maxBuffered) return undefined;
     this.isLong = true;
-    return this.takeHeld();
+    return this.takeBuffered();
   }
 
   /** The bytes of the incomplete record. */
-  takeHeld(): Buffer {
+  takeBuffered(): Buffer {
     return this.#join(noBytes);
   }
 
-  /** What is held and these bytes. Nothing is held then. */
+  /** Empties the buffer: its bytes and these. */
   #join(bytes: Buffer): Buffer {
-    if (this.#held.length === 0) return bytes;
-    const all = Buffer.concat([...this.#held, bytes]);
-    this.#held = [];
+    if (this.#buffered.length === 0) return bytes;
+    const all = Buffer.concat([...this.#buffered, bytes]);
+    this.#buffered = [];
     return all;
   }
 }
@@ -283,8 +283,8 @@ export class RecordRelay {
       if (this.#longIsTerminal && this.#cutter.looksWhole) return emptyLine;
       throw fault;
     }
-    const held = this.#records.takeHeld();
-    const read = held.length > 0 ? this.#read(held) : undefined;
+    const buffered = this.#records.takeBuffered();
+    const read = buffered.length > 0 ? this.#read(buffered) : undefined;
     const last = read && !this.#isUnasked?.(read.record) ? read : undefined;
     const whole = last && this.#hasWholeData(last.record) ? last : undefined;
     if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
@@ -298,7 +298,7 @@ export class RecordRelay {
     if (!isComplete) throw this.#faultAtEnd(error);
     const added = whole?.meaning === 'end' ? noBytes : this.#terminal;
     if (!whole) return added.length > 0 ? added : undefined;
-    return Buffer.concat([finish ?? noBytes, held, emptyLine, added]);
+    return Buffer.concat([finish ?? noBytes, buffered, emptyLine, added]);
   }
 }
 
@@ -318,9 +318,9 @@ class RelayedCalls {
 
   add(records: Buffer): void {
     this.#isFound ||= this.#hasCall(records);
-    if (!this.#isFound || this.#bytes > maxHeldBytes) return;
+    if (!this.#isFound || this.#bytes > maxBufferedBytes) return;
     this.#bytes += records.length;
-    if (this.#bytes <= maxHeldBytes && this.#memory.tryReserve(this.#bytes)) this.#records.push(records);
+    if (this.#bytes <= maxBufferedBytes && this.#memory.tryReserve(this.#bytes)) this.#records.push(records);
     else {
       // The first of them ends within a call: it counts as one that isn't whole.
       this.#bytes = Number.POSITIVE_INFINITY;
@@ -351,7 +351,7 @@ class LateRecords {
 
   add(record: Buffer): void {
     this.#bytes += record.length;
-    if (this.#bytes <= maxHeldBytes) this.records.push(record);
+    if (this.#bytes <= maxBufferedBytes) this.records.push(record);
   }
 }
 

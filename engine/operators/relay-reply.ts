@@ -165,14 +165,14 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
 const looksWhole = (bytes: Buffer): boolean => bytes[0] === 0x7b && bytes[bytes.length - 1] === 0x7d;
 
 /** A stream without an event in this many bytes is taken not to begin with an error. */
-const maxHeldBytes = 64 * 1024;
+const maxBufferedBytes = 64 * 1024;
 
 /** Holds the bytes of a stream until its first event. */
 class StreamStart {
   readonly #answered: Answered;
   #decoder: StreamDecoder | undefined;
   passed = false;
-  #held: Buffer[] = [];
+  #buffered: Buffer[] = [];
   #length = 0;
 
   constructor(answered: Answered) {
@@ -180,7 +180,7 @@ class StreamStart {
   }
 
   /**
-   * All bytes so far, as soon as they hold an event; `undefined` before. Bytes before the first event (comments, pings) are held
+   * All bytes so far, as soon as they contain an event; `undefined` before. Bytes before the first event (comments, pings) are buffered
    * until it arrives. Throws if the event is an error.
    */
   take(chunk: Buffer): Buffer | undefined {
@@ -189,18 +189,18 @@ class StreamStart {
       this.passed = true;
       return chunk;
     }
-    this.#held.push(chunk);
+    this.#buffered.push(chunk);
     this.#length += chunk.length;
     this.#decoder ??= new StreamDecoder(this.#answered);
     const events = this.#decoder.take(chunk);
     const error = events.find((event) => event.type === 'error');
     if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, this.#answered.call.headers));
-    if (events.length === 0 && this.#length <= maxHeldBytes) return undefined;
-    const held = Buffer.concat(this.#held);
+    if (events.length === 0 && this.#length <= maxBufferedBytes) return undefined;
+    const buffered = Buffer.concat(this.#buffered);
     this.passed = true;
-    this.#held = [];
+    this.#buffered = [];
     this.#decoder = undefined;
-    return held;
+    return buffered;
   }
 }
 
@@ -274,7 +274,7 @@ interface ChunkReading {
 
 /**
  * Reads chunks of whole records from the first that holds `marker`, with those before it; without a `marker`, all. Stops for good if the
- * marker isn't in the first `maxWaitingBytes`, since reasoning comes first in an answer, or if the bytes so far may not be held.
+ * marker isn't in the first `maxWaitingBytes`, since reasoning comes first in an answer, or if the bytes so far may not be buffered.
  */
 export class MarkedReader {
   readonly #marker: string | undefined;

@@ -138,8 +138,8 @@ export const orWithout = (
     );
   });
 
-/** What is held of the input of a stage's event half, at most, in bytes. A stage that gives nothing for longer can't be left out. */
-const maxHeldBytes = 4 << 20;
+/** What is buffered of the input of a stage's event half, at most, in bytes. A stage that gives nothing for longer can't be left out. */
+const maxBufferedBytes = 4 << 20;
 /** What an event takes beside its content; a rule of thumb. */
 const bytesPerEvent = 64;
 
@@ -155,32 +155,32 @@ export const orInput =
   ): MonoTypeOperatorFunction<Batch> =>
   (source) =>
     new Observable((subscriber) => {
-      const held = new HeldInput(source, new AnswerReservation(answered.answerMemory));
-      subscriber.add(() => held.close());
+      const buffered = new BufferedInput(source, new AnswerReservation(answered.answerMemory));
+      subscriber.add(() => buffered.close());
       subscriber.add(
         orWithout(answered, stage, {
           run(failed, leave) {
             // Within the stages that are around the call, the request half runs when the answer is subscribed to.
-            held.begun = () => isLeftOut(answered, stage) && leave();
-            return run(failed)(held.input);
+            buffered.begun = () => isLeftOut(answered, stage) && leave();
+            return run(failed)(buffered.input);
           },
           report,
-          rest: () => held.rest,
-          given: () => held.release(),
+          rest: () => buffered.rest,
+          given: () => buffered.release(),
         }).subscribe(subscriber),
       );
       // An answer's body comes whether it is read or not.
-      held.open();
+      buffered.open();
     });
 
-/** The input of an event half. Its beginning is held until the half has given something, and for one that reads it later. */
-class HeldInput {
+/** The input of an event half. Its beginning is buffered until the half has given something, and for one that reads it later. */
+class BufferedInput {
   readonly #source: Observable<Batch>;
   readonly #memory: AnswerReservation;
   /** To the stage, and to what takes its place. */
   readonly #out = new Subject<Batch>();
   readonly #subscription = new Subscription();
-  #held: Batch[] = [];
+  #buffered: Batch[] = [];
   #bytes = 0;
   #isOpen = false;
   /** Called once when the input begins or ends; returns whether the stage is left by that. */
@@ -200,7 +200,7 @@ class HeldInput {
     return new Observable((subscriber) => this.#read(subscriber));
   }
 
-  /** The same, for what takes the stage's place; `undefined` once its beginning isn't held. */
+  /** The same, for what takes the stage's place; `undefined` once its beginning isn't buffered. */
   get rest(): Observable<Batch> | undefined {
     if (this.#isReleased) return undefined;
     return new Observable((subscriber) => {
@@ -210,7 +210,7 @@ class HeldInput {
   }
 
   #read(subscriber: Subscriber<Batch>): void {
-    const held = this.#held;
+    const buffered = this.#buffered;
     this.#wasRead = true;
     this.#readers += 1;
     subscriber.add(() => {
@@ -218,7 +218,7 @@ class HeldInput {
       this.#closeUnread();
     });
     if (this.#isReleased) this.#drop();
-    for (const batch of [...held]) subscriber.next(batch);
+    for (const batch of [...buffered]) subscriber.next(batch);
     subscriber.add(this.#out.subscribe(subscriber));
     this.open();
   }
@@ -229,7 +229,7 @@ class HeldInput {
     this.#subscription.add(
       this.#source.subscribe({
         next: (batch) => {
-          this.#hold(batch);
+          this.#buffer(batch);
           if (!this.#begins()) this.#out.next(batch);
         },
         error: (error: unknown) => {
@@ -263,14 +263,14 @@ class HeldInput {
   }
 
   #drop(): void {
-    this.#held = [];
+    this.#buffered = [];
     this.#memory.set(0);
   }
 
-  #hold(batch: Batch): void {
+  #buffer(batch: Batch): void {
     if (this.#isReleased && this.#wasRead) return;
     for (const event of batch) this.#bytes += contentLength(event) + bytesPerEvent;
-    if (this.#bytes <= maxHeldBytes && this.#memory.tryReserve(this.#bytes)) this.#held.push(batch);
+    if (this.#bytes <= maxBufferedBytes && this.#memory.tryReserve(this.#bytes)) this.#buffered.push(batch);
     else {
       this.#wasRead = true;
       this.#isReleased = true;

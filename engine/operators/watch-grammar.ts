@@ -8,9 +8,9 @@ import type { RequestListener } from '../observe/listener.ts';
 import { MemoryBudget, type MemoryReservation } from '../runtime/memory-budget.ts';
 import { joinBytes } from './rx/stages.ts';
 
-/** What is held of one answer, an incomplete record or a whole reply, and of all answers of a process together, in bytes. */
-const maxHeldBytes = 1_048_576;
-const maxAllHeldBytes = 16_777_216;
+/** What is buffered of one answer, an incomplete record or a whole reply, and of all answers of a process together, in bytes. */
+const maxBufferedBytes = 1_048_576;
+const maxAllBufferedBytes = 16_777_216;
 
 /** Whose answer is looked at, and what gets the violations. */
 interface Watched {
@@ -86,7 +86,7 @@ const tried = <T>(work: () => T): T | undefined => {
 
 class Stream implements Look {
   readonly #of: Watched;
-  readonly #reservation: MemoryReservation = budget.reserve(maxAllHeldBytes);
+  readonly #reservation: MemoryReservation = budget.reserve(maxAllBufferedBytes);
   readonly #records;
   readonly #grammar;
 
@@ -130,7 +130,7 @@ class Stream implements Look {
 
 class Whole implements Look {
   readonly #of: Watched;
-  readonly #reservation: MemoryReservation = budget.reserve(maxAllHeldBytes);
+  readonly #reservation: MemoryReservation = budget.reserve(maxAllBufferedBytes);
   readonly #chunks: AnswerChunk[] = [];
 
   constructor(of: Watched) {
@@ -157,7 +157,7 @@ class Whole implements Look {
 }
 
 const reserve = (reservation: MemoryReservation, chunk: AnswerChunk): boolean =>
-  reservation.bytes + lengthOf(chunk) <= maxHeldBytes && reservation.take(lengthOf(chunk)) === undefined;
+  reservation.bytes + lengthOf(chunk) <= maxBufferedBytes && reservation.take(lengthOf(chunk)) === undefined;
 
 const report = ({ listener }: Watched, violations: readonly Violation[], text: string): void => {
   for (const violation of violations) listener.violated?.(violation, text);

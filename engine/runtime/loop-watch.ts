@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** A stall of the event loop. */
-export interface LoopHold {
+export interface LoopStall {
   /** What ran: a step of a plan's graph, a stage by its name, or `other`. */
   readonly step: string;
   readonly ms: number;
@@ -18,7 +18,7 @@ const idle = '';
 let current = idle;
 /** When the current step was entered. In an array, since a variable would be allocated again for each value. */
 const since = new Float64Array(1);
-const listeners = new Set<(stall: LoopHold) => void>();
+const listeners = new Set<(stall: LoopStall) => void>();
 let reported = false;
 
 /** What tells a stall from the machine's sleep, and from a stopped process. */
@@ -78,7 +78,7 @@ export const inStep = <T>(step: string, work: () => T): T => {
 let stopTicking: (() => void) | undefined;
 
 /** Calls `stalled` for each stall of this process, until the returned function is called. The machine's sleep is none. */
-export const watchLoop = (stalled: (stall: LoopHold) => void, source: SleepSource = machine): (() => void) => {
+export const watchLoop = (stalled: (stall: LoopStall) => void, source: SleepSource = machine): (() => void) => {
   listeners.add(stalled);
   stopTicking ??= startTicking(source);
   return () => {

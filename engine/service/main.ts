@@ -66,7 +66,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   const taught = new BlobJournal({
     path: taughtFile(home),
     maxBytes: maxTaughtBytes,
-    holds: 'what refusals have taught',
+    contents: 'what refusals have taught',
     report,
   });
   const supervisor = new Supervisor({

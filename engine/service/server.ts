@@ -101,7 +101,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       http,
       providers: providers(),
       overrides: envOverridesIn(env),
-      holds: services.holds.counts,
+      stalls: services.stalls.counts,
       processes: set(),
     }),
   });

@@ -12,7 +12,7 @@ import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../observe/log/logs.ts';
 import { SecretList } from '../observe/log/mask-text.ts';
 import { openLogs } from '../observe/log/open-logs.ts';
-import { LoopHolds } from '../observe/loop-holds.ts';
+import { LoopStalls } from '../observe/loop-stalls.ts';
 import { createLossCounter, type LossSeries } from '../observe/loss-counter.ts';
 import { createCatalogue, type ModelCatalogue } from '../routing/catalogue/catalogue.ts';
 import { type GatewayOptions, hiddenIn } from '../routing/gateway.ts';
@@ -86,7 +86,7 @@ export interface ProcessServices {
   /** Keeps what requests leave. */
   readonly keeper: Keeper;
   /** What held this process's event loop. */
-  readonly holds: LoopHolds;
+  readonly stalls: LoopStalls;
   readonly close: () => Promise<void>;
 }
 
@@ -146,8 +146,8 @@ export const openServices = async (
   const losses = createLossCounter();
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
-  const holds = new LoopHolds(logs.app, steadyClock.nowMs);
-  const stopWatching = watchLoop((hold) => holds.add(hold));
+  const stalls = new LoopStalls(logs.app, steadyClock.nowMs);
+  const stopWatching = watchLoop((stall) => stalls.add(stall));
   // In the supervisor, or in this process.
   const { keeper, close: closeKeeper } = peers?.keeper
     ? { keeper: peers.keeper, close: undefined }
@@ -163,7 +163,7 @@ export const openServices = async (
     losses: losses.series,
     catalogue,
     keeper,
-    holds,
+    stalls,
     hub,
     applyElsewhere: peers && (() => peers.apply()),
     turn: peers && (() => peers.turn()),

@@ -129,17 +129,17 @@ export class Connection {
 
   /** Withholds the socket's end while undici doesn't read. */
   pause(): void {
-    this.#gate?.hold();
+    this.#gate?.close();
   }
 
   /** `readOn` makes undici read on. */
   resume(readOn: () => void): void {
-    this.#gate?.release(readOn);
+    this.#gate?.open(readOn);
   }
 
   /** Called after a successful call. Releases the gate, since the body may have been paused at its end. */
   markServed(nowMs: number): void {
-    this.#gate?.release(nothing);
+    this.#gate?.open(nothing);
     this.#served = this.#socket;
     this.#idleSinceMs = nowMs;
   }
@@ -249,7 +249,7 @@ export class ContinueFilter {
 class EndGate {
   readonly #socket: Socket;
   readonly #emit: (event: string | symbol, ...values: unknown[]) => boolean;
-  #held = false;
+  #closed = false;
   #ended = false;
 
   constructor(socket: Socket) {
@@ -261,20 +261,20 @@ class EndGate {
     };
   }
 
-  hold(): void {
-    this.#held = true;
+  close(): void {
+    this.#closed = true;
   }
 
   /** Runs `resume`, which makes undici read on, then emits a withheld end, unless the body is paused again. */
-  release(resume: () => void): void {
-    this.#held = false;
+  open(resume: () => void): void {
+    this.#closed = false;
     resume();
     if (this.#ended) this.#end();
   }
 
   #end(): boolean {
     this.#ended = true;
-    if (this.#held || this.#socket.destroyed) return true;
+    if (this.#closed || this.#socket.destroyed) return true;
     this.#ended = false;
     this.#emit.call(this.#socket, 'end');
     this.#socket.end();

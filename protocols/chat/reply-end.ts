@@ -5,7 +5,7 @@ import type { SseRecord } from '../../engine/model/wire/sse-record.ts';
 import { WireUsage } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the upstream's finish reason. */
-interface Held {
+interface Contents {
   readonly calls: boolean;
   readonly refusal: boolean;
 }
@@ -14,11 +14,11 @@ interface Held {
  * `finish_reason` → finish. Calls mean `tool-call` whatever the value, since some servers send `stop`; a call cut off
  * at the limit stays `length`. Source: OpenAI API reference, "The chat completion object".
  */
-export const decodeFinish = (word: string, held: Held): FinishReason => {
+export const decodeFinish = (word: string, contents: Contents): FinishReason => {
   if (cutWords.has(word)) return 'length';
   if (overflowWords.has(word)) return 'context-full';
-  if (held.calls) return 'tool-call';
-  return word === 'content_filter' || held.refusal ? 'filtered' : 'end';
+  if (contents.calls) return 'tool-call';
+  return word === 'content_filter' || contents.refusal ? 'filtered' : 'end';
 };
 
 /** What servers say of an answer that they cut off. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { UsageCounts } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the status. */
-interface Held {
+interface Contents {
   readonly calls: boolean;
   readonly refusal: boolean;
 }
@@ -12,10 +12,14 @@ interface Held {
  * Status → finish. `reason` is that of `incomplete_details`; only `content_filter` differs from the token limit.
  * Source: OpenAI API reference, "The response object".
  */
-export const decodeFinish = (incomplete: boolean, reason: string | null | undefined, held: Held): FinishReason => {
+export const decodeFinish = (
+  incomplete: boolean,
+  reason: string | null | undefined,
+  contents: Contents,
+): FinishReason => {
   if (incomplete && reason !== 'content_filter') return 'length';
-  if (held.calls) return 'tool-call';
-  return incomplete || held.refusal ? 'filtered' : 'end';
+  if (contents.calls) return 'tool-call';
+  return incomplete || contents.refusal ? 'filtered' : 'end';
 };
 
 /** A response's status, and the members that depend on it. */

@@ -99,7 +99,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/observe/listener.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/observe/loss-counter.ts', ['engine/model/']],
   ['engine/observe/families.ts', ['engine/model/schema.ts', 'typebox']],
-  ['engine/observe/loop-holds.ts', below('observe/log/', 'runtime/')],
+  ['engine/observe/loop-stalls.ts', below('observe/log/', 'runtime/')],
   [
     'engine/hub/fleet.ts',
     ['engine/hub/', ...below('paths.ts', 'config/', 'observe/log/', 'model/', 'runtime/'), 'typebox', 'node:'],

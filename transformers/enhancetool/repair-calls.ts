@@ -12,12 +12,12 @@ interface State {
   readonly tools: readonly Tool[];
   readonly losses: Losses;
   /** The call whose arguments are being read. */
-  open: HeldCall | undefined;
+  open: OpenCall | undefined;
   /**
    * Complete calls that are held back: the first one's arguments don't parse, and only what follows shows whether the
    * model or the token limit is the cause.
    */
-  readonly held: EndedCall[];
+  readonly waiting: EndedCall[];
   /** Calls sent so far. */
   calls: number;
   /** The remaining budget for this reply's repairs. */
@@ -25,7 +25,7 @@ interface State {
   readonly checks: Map<string, SchemaCheck>;
 }
 
-interface HeldCall {
+interface OpenCall {
   readonly start: BlockStart;
   readonly tool: string;
   readonly pieces: string[];
@@ -47,7 +47,7 @@ export const repairCalls = machine<State, ModelEvent, ModelEvent>({
     tools: request.tools,
     losses: losses.at('enhancetool'),
     open: undefined,
-    held: [],
+    waiting: [],
     calls: 0,
     work: new Work(maxWork),
     checks: new Map(),
@@ -96,16 +96,16 @@ export const repairCalls = machine<State, ModelEvent, ModelEvent>({
 const isCut = (finish: FinishReason): boolean =>
   finish === 'length' || finish === 'context-full' || finish === 'filtered' || finish === 'stop-sequence';
 
-const end = (state: State, { start, tool, pieces }: HeldCall, out: ModelEvent[]): void => {
+const end = (state: State, { start, tool, pieces }: OpenCall, out: ModelEvent[]): void => {
   const json = pieces.join('');
   const call = { start, tool, json, whole: isWhole(json) };
-  if (call.whole && state.held.length === 0) release(state, call, false, out);
-  else state.held.push(call);
+  if (call.whole && state.waiting.length === 0) release(state, call, false, out);
+  else state.waiting.push(call);
 };
 
 const releaseAll = (state: State, cut: boolean, out: ModelEvent[]): void => {
-  for (const call of state.held) release(state, call, cut, out);
-  state.held.length = 0;
+  for (const call of state.waiting) release(state, call, cut, out);
+  state.waiting.length = 0;
 };
 
 const release = (state: State, { start, tool, json, whole }: EndedCall, cut: boolean, out: ModelEvent[]): void => {

@@ -8,7 +8,7 @@ export class ResponseText {
   readonly #finder = new MemberFinder(responseMember);
   readonly #text = jsonStringText();
   /** All input before the reply's text. */
-  readonly #held: string[] = [];
+  readonly #buffered: string[] = [];
   #begun = false;
 
   /** Returns the text of this piece of the arguments. */
@@ -16,7 +16,7 @@ export class ResponseText {
     if (this.#begun) return this.#text.push(json);
     const from = this.#finder.find(json);
     if (from < 0) {
-      this.#held.push(json);
+      this.#buffered.push(json);
       return '';
     }
     this.#begun = true;
@@ -25,6 +25,6 @@ export class ResponseText {
 
   /** Returns the remaining text when the arguments end or are cut off. */
   end(): string {
-    return this.#begun ? '' : otherResponse(this.#held.join(''));
+    return this.#begun ? '' : otherResponse(this.#buffered.join(''));
   }
 }

@@ -25,7 +25,7 @@ export class Connection {
   #state: State = 'idle';
   #left = 0;
   /** The beginning of a head or of a chunk's size that a read has cut. */
-  #held: Buffer | undefined;
+  #buffered: Buffer | undefined;
   /** It can't be used again. */
   closed = false;
 
@@ -72,8 +72,8 @@ export class Connection {
   }
 
   #read(arrived: Buffer): void {
-    let bytes = this.#held ? Buffer.concat([this.#held, arrived]) : arrived;
-    this.#held = undefined;
+    let bytes = this.#buffered ? Buffer.concat([this.#buffered, arrived]) : arrived;
+    this.#buffered = undefined;
     while (bytes.length > 0 && this.#sink) bytes = this.#step(bytes);
   }
 
@@ -119,7 +119,7 @@ export class Connection {
 
   #readHead(bytes: Buffer): Buffer {
     const end = bytes.indexOf(headEnd);
-    if (end < 0) return this.#hold(bytes);
+    if (end < 0) return this.#buffer(bytes);
     const head = bytes.toString('latin1', 0, end).toLowerCase();
     this.#sink?.head(Number(head.slice(9, 12)));
     const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
@@ -133,7 +133,7 @@ export class Connection {
 
   #readSize(bytes: Buffer): Buffer {
     const end = bytes.indexOf(10);
-    if (end < 0) return this.#hold(bytes);
+    if (end < 0) return this.#buffer(bytes);
     this.#left = Number.parseInt(bytes.toString('latin1', 0, end), 16);
     if (Number.isNaN(this.#left)) {
       this.#broken('the answer’s chunks are garbled');
@@ -144,8 +144,8 @@ export class Connection {
     return bytes.subarray(end + 1);
   }
 
-  #hold(bytes: Buffer): Buffer {
-    this.#held = Buffer.from(bytes);
+  #buffer(bytes: Buffer): Buffer {
+    this.#buffered = Buffer.from(bytes);
     return bytes.subarray(bytes.length);
   }
 }

@@ -29,7 +29,7 @@ export class SocketConnection {
   /** A request that waits for the handshake. */
   #unsent: readonly Buffer[] | undefined;
   /** The beginning of a head or frame that a read has cut. */
-  #held: Buffer | undefined;
+  #buffered: Buffer | undefined;
   /** The payloads of a fragmented message so far. */
   #fragments: Buffer[] = [];
   /** No message of the answer has come yet. */
@@ -101,15 +101,15 @@ export class SocketConnection {
   }
 
   #read(arrived: Buffer): void {
-    const bytes = this.#held ? Buffer.concat([this.#held, arrived]) : arrived;
-    this.#held = undefined;
+    const bytes = this.#buffered ? Buffer.concat([this.#buffered, arrived]) : arrived;
+    this.#buffered = undefined;
     let from = this.#state === 'handshake' ? this.#readHead(bytes) : 0;
     while (from < bytes.length && !this.closed) {
       const next = this.#readFrame(bytes, from);
       if (next === from) break;
       from = next;
     }
-    if (from < bytes.length && !this.closed) this.#held = Buffer.from(bytes.subarray(from));
+    if (from < bytes.length && !this.closed) this.#buffered = Buffer.from(bytes.subarray(from));
   }
 
   /** Gives the position after the head; 0 if it isn't complete. */

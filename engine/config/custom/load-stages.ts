@@ -110,7 +110,7 @@ const loadStage = async (
     const found = await find();
     file = found;
     const exported = await asStage(name, () => loadModule(found));
-    const known = isHolder(exported) ? stagesOf(exported) : undefined;
+    const known = isReference(exported) ? stagesOf(exported) : undefined;
     const stage = known?.get(key) ?? (await stageOf(name, exported, options));
     known?.set(key, stage);
     return { file, stage, ...selfDescription(exported) };
@@ -135,7 +135,7 @@ const loadStage = async (
 export const stageOf = async (name: string, exported: unknown, options: unknown): Promise<OpenStage> =>
   withContext(await asStage(name, () => readStage(exported, options)));
 
-const isHolder = (value: unknown): value is object =>
+const isReference = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /** Modules that export a transformer describe themselves as the built-in ones do. */

@@ -41,7 +41,7 @@ export class StageMemories {
   readonly #shared: SharedMemory | undefined;
   readonly #memories = new Map<string, Memory>();
   /** Characters that all stages' values have. */
-  readonly #held = { characters: 0 };
+  readonly #size = { characters: 0 };
 
   /** `nowMs`: milliseconds since 1970, so that processes agree on them. */
   constructor(nowMs: () => number = Date.now, shared?: SharedMemory) {
@@ -52,7 +52,7 @@ export class StageMemories {
   of(stage: string): StageMemory {
     let memory = this.#memories.get(stage);
     if (!memory) {
-      memory = new Memory(stage, this.#nowMs, this.#shared, this.#held);
+      memory = new Memory(stage, this.#nowMs, this.#shared, this.#size);
       this.#memories.set(stage, memory);
     }
     return memory;
@@ -65,14 +65,14 @@ class Memory implements StageMemory {
   readonly #shared: SharedMemory | undefined;
   readonly #values = new Map<string, Remembered>();
   readonly #counters = new Map<string, Counted>();
-  readonly #allHeld: { characters: number };
+  readonly #allSizes: { characters: number };
   #characters = 0;
 
   constructor(stage: string, nowMs: () => number, shared: SharedMemory | undefined, allHeld: { characters: number }) {
     this.#stage = stage;
     this.#nowMs = nowMs;
     this.#shared = shared;
-    this.#allHeld = allHeld;
+    this.#allSizes = allHeld;
   }
 
   get = async (key: string): Promise<Json | undefined> => {
@@ -104,7 +104,7 @@ class Memory implements StageMemory {
     const untilMs = this.#nowMs() + forMs;
     this.#values.set(key, { text, untilMs });
     this.#characters += text.length;
-    this.#allHeld.characters += text.length;
+    this.#allSizes.characters += text.length;
     if (this.#shared?.isShared()) this.#shared.put(this.#sharedName(key), `${untilMs} ${text}`, forMs);
   };
 
@@ -131,7 +131,7 @@ class Memory implements StageMemory {
     return (
       this.#values.size + this.#counters.size < maxEntries &&
       this.#characters + characters <= maxCharacters &&
-      this.#allHeld.characters + characters <= maxAllCharacters
+      this.#allSizes.characters + characters <= maxAllCharacters
     );
   }
 
@@ -144,7 +144,7 @@ class Memory implements StageMemory {
   #forget(key: string, { text }: Remembered): void {
     this.#values.delete(key);
     this.#characters -= text.length;
-    this.#allHeld.characters -= text.length;
+    this.#allSizes.characters -= text.length;
   }
 
   /** Keys may be of any text, and others see the store's names. */

@@ -1,7 +1,7 @@
 import type { ClientLimits } from '../../config/schema.ts';
 import type { WindowUse } from '../../hub/window-lease.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
-import { type LimitCounts, OwnLimits } from './own-limits.ts';
+import { type LimitCounts, LocalLimits } from './local-limits.ts';
 
 /** Decides whether a client's request fits its limits. */
 export interface Limiter {
@@ -76,7 +76,7 @@ const streamsId = (client: string): string => `limit:streams:${client}`;
 /** Creates a limiter. Its limits are those of all processes together. */
 export const createLimiter = ({ nowMs, shared }: LimiterOptions): Limiter => {
   /** Counts also what is shared, for when it no longer is. */
-  const own = new OwnLimits(nowMs);
+  const own = new LocalLimits(nowMs);
   shared?.onShared(() => own.handOver(shared));
   const limitsNow = (): LimitCounts => (shared?.isShared ? shared : own);
   return {
@@ -98,7 +98,7 @@ export const createLimiter = ({ nowMs, shared }: LimiterOptions): Limiter => {
     },
     streamsLeft(client, most) {
       const left = shared?.isShared ? shared.unused(streamsId(client)) : undefined;
-      return left ?? Math.max(0, most - own.held(streamsId(client)));
+      return left ?? Math.max(0, most - own.active(streamsId(client)));
     },
   };
 };
@@ -133,13 +133,13 @@ class Taking {
   readonly #limits: ClientLimits;
   readonly #need: LimitNeed;
   readonly #using: LimitCounts;
-  readonly #own: OwnLimits;
+  readonly #own: LocalLimits;
   /** Give back what was taken, should a later limit refuse. */
   readonly #undo: (() => void)[] = [];
   /** End the request. */
   readonly #ends: ((usedTokens: number) => void)[] = [];
 
-  constructor(client: string, limits: ClientLimits, need: LimitNeed, using: LimitCounts, own: OwnLimits) {
+  constructor(client: string, limits: ClientLimits, need: LimitNeed, using: LimitCounts, own: LocalLimits) {
     this.#client = client;
     this.#limits = limits;
     this.#need = need;
@@ -207,7 +207,7 @@ class Taking {
     const { requestsPerMinute, tokensPerMinute, streams } = this.#limits;
     const streamId = streamsId(this.#client);
     if (answers && !(isOwn && streams !== undefined)) {
-      this.#own.hold(streamId);
+      this.#own.addActive(streamId);
       this.#ends.push(() => this.#own.release(streamId));
     }
     if (!(isOwn && requestsPerMinute !== undefined)) this.#own.count(requestsId(this.#client), anyLimit, 1);

@@ -11,7 +11,7 @@ const firstByteSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256
 
 const overheadSeconds = [0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024];
 
-const holdSeconds = [0.25, 0.5, 1, 2, 4, 8, 16];
+const stallSeconds = [0.25, 0.5, 1, 2, 4, 8, 16];
 
 /** All that is counted of the service's requests. */
 export class Counts {
@@ -26,7 +26,7 @@ export class Counts {
   readonly durations = new Distribution(answerSeconds);
   readonly firstBytes = new Distribution(firstByteSeconds);
   readonly overheads = new Distribution(overheadSeconds);
-  readonly holds = new Distribution(holdSeconds);
+  readonly stalls = new Distribution(stallSeconds);
 
   /** The series of requests that are counted together. */
   readonly #known = new LRUCache<string, RequestSeries>({ max: maxKnown });

@@ -17,7 +17,7 @@ export const metrics: FeatureFolder<MetricsServices> = {
     const { openMetrics } = await import('./open-metrics.ts');
     const upstreams = () => upstreamStates(current.gateway);
     const { metrics: counted, feature } = openMetrics({ losses, upstreams, active, shared, others: features.metrics });
-    const stopWatching = watchLoop(counted.held);
+    const stopWatching = watchLoop(counted.stalled);
     return {
       ...feature,
       question: questionOf({

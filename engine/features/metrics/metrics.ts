@@ -3,7 +3,7 @@ import { type Family, FamilyChanges, renderFamilies } from '../../observe/famili
 import type { LossSeries } from '../../observe/loss-counter.ts';
 import type { Metric } from '../../observe/metric.ts';
 import type { RequestRecord } from '../../request-record.ts';
-import type { LoopHold } from '../../runtime/loop-watch.ts';
+import type { LoopStall } from '../../runtime/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { processFamilies } from './process-metrics.ts';
@@ -19,7 +19,7 @@ export interface Metrics {
   /** Counts a request that was refused for its key. */
   readonly keyRefused: (reason: string) => void;
   /** Counts a time during which a step held the event loop. */
-  readonly held: (hold: LoopHold) => void;
+  readonly stalled: (stall: LoopStall) => void;
   /** The metrics of all processes of the service; those of this one if the others don't answer. */
   readonly families: () => Promise<readonly Family[]>;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
@@ -81,7 +81,7 @@ export const createMetrics = ({
     listener: counts.listener,
     reloaded: (result) => counts.reloads.add([result]),
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
-    held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),
+    stalled: ({ step, ms }) => counts.stalls.observe([step], ms / 1000),
     async families() {
       const here = families();
       if (!shared?.isShared()) return here;

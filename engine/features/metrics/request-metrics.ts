@@ -48,7 +48,7 @@ export const requestMetrics = (
       counts.firstBytes,
     ),
     distribution('overhead_seconds', 'Time to the first byte that the upstream had no part in.', counts.overheads),
-    distribution('event_loop_hold_seconds', 'How long a step held the event loop, from 0.2 s on.', counts.holds, [
+    distribution('event_loop_hold_seconds', 'How long a step held the event loop, from 0.2 s on.', counts.stalls, [
       'step',
     ]),
     {

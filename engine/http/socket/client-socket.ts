@@ -301,7 +301,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     else if (!this.#laneOf(ask.lane)) this.#refuse(faults.tooManyLanes, ask.lane);
     else {
       const request = new SocketRequest(this, ask);
-      const refused = request.hold(message);
+      const refused = request.reserve(message);
       if (refused) request.refuse(refused);
       else {
         this.#waiting.push(request);

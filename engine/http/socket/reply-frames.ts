@@ -13,15 +13,15 @@ export class ReplyFrames {
   readonly #take: TakeRecord;
   #cutter = new RecordCutter();
   /** The pieces of an incomplete record. */
-  #held: Buffer[] = [];
+  #buffered: Buffer[] = [];
 
   constructor(take: TakeRecord) {
     this.#take = take;
   }
 
   /** Bytes of the incomplete record. */
-  get heldBytes(): number {
-    return this.#held.length === 0 ? 0 : this.#cutter.pendingBytes;
+  get bufferedBytes(): number {
+    return this.#buffered.length === 0 ? 0 : this.#cutter.pendingBytes;
   }
 
   /** Takes the next bytes of the answer, which may end inside a record. */
@@ -34,8 +34,8 @@ export class ReplyFrames {
       return;
     }
     const whole = end < chunk.length ? chunk.subarray(0, end) : chunk;
-    const records = this.#held.length === 0 ? whole : Buffer.concat([...this.#held, whole]);
-    this.#held = [];
+    const records = this.#buffered.length === 0 ? whole : Buffer.concat([...this.#buffered, whole]);
+    this.#buffered = [];
     if (records.includes(carriageReturn)) {
       let from = 0;
       for (const to of recordEnds(records)) {
@@ -48,14 +48,14 @@ export class ReplyFrames {
 
   /** Forgets the incomplete record. */
   drop(): void {
-    if (this.#held.length === 0) return;
-    this.#held = [];
+    if (this.#buffered.length === 0) return;
+    this.#buffered = [];
     this.#cutter = new RecordCutter();
   }
 
-  /** Copies: a chunk that is held would hold all that was read with it. */
+  /** Copies: a chunk that is buffered would keep all that was read with it. */
   #keep(bytes: Buffer): void {
-    this.#held.push(Buffer.from(bytes));
+    this.#buffered.push(Buffer.from(bytes));
   }
 
   /** Records whose lines end in line feeds. */

@@ -134,7 +134,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     return this.#headers[name] ?? headerValue(this.#socket.handshake.caller.headers, name);
   }
 
-  holdBody(use: BodyUse): void {
+  retainBody(use: BodyUse): void {
     this.#reservation.countAs(use);
     if (use !== 'conversion') this.body = noBytes;
   }
@@ -144,7 +144,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   }
 
   /** Takes the memory for the message while the request waits; the fault if there is none. */
-  hold(message: Uint8Array): Fault | undefined {
+  reserve(message: Uint8Array): Fault | undefined {
     return this.#reservation.complete(message)?.fault;
   }
 
@@ -233,7 +233,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     const body = ask.body(ask.continues === undefined ? undefined : before);
     const { decompressedBytes } = listener.settings.limits;
     if (body.length > decompressedBytes) return tooLong(decompressedBytes);
-    const refused = this.hold(body);
+    const refused = this.reserve(body);
     if (refused) return refused;
     if (before && !ask.isStored) this.#conversation = [...before, ask.items()];
     this.#answer = protocol.readAnswer(

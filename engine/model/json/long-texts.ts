@@ -41,10 +41,10 @@ const isMark = (text: string): boolean => text.startsWith(prefix);
 const indexOf = (mark: string): number => Number(mark.slice(prefix.length, -1));
 
 /** JSON of which members may be replaced. */
-type Draft = null | boolean | number | string | Holder;
-type Holder = Draft[] | { [key: string]: Draft };
+type Draft = null | boolean | number | string | Container;
+type Container = Draft[] | { [key: string]: Draft };
 
-const isHolder = (value: Draft | undefined): value is Holder => typeof value === 'object' && value !== null;
+const isContainer = (value: Draft | undefined): value is Container => typeof value === 'object' && value !== null;
 
 /** What JSON bytes hold. */
 interface ReadJson {
@@ -189,19 +189,19 @@ const restore = (root: Draft, texts: LongTexts): boolean => {
     return texts[index]?.text ?? mark;
   };
   // A stack of its own: an upstream decides how deep the value is.
-  const holders: Holder[] = texts.length > 0 && isHolder(root) ? [root] : [];
+  const holders: Container[] = texts.length > 0 && isContainer(root) ? [root] : [];
   for (let holder = holders.pop(); holder !== undefined; holder = holders.pop()) {
     if (Array.isArray(holder)) {
       for (let index = 0; index < holder.length; index += 1) {
         const member = holder[index];
         if (typeof member === 'string' && isMark(member)) holder[index] = textOf(member);
-        else if (isHolder(member)) holders.push(member);
+        else if (isContainer(member)) holders.push(member);
       }
     } else {
       for (const name in holder) {
         const member = holder[name];
         if (typeof member === 'string' && isMark(member)) holder[name] = textOf(member);
-        else if (isHolder(member)) holders.push(member);
+        else if (isContainer(member)) holders.push(member);
       }
     }
   }

@@ -20,7 +20,7 @@ export class TaggedText {
   /** Leading white space: text if no tag follows, else dropped. */
   #space = '';
   /** The start of a possible tag. */
-  #held = '';
+  #buffered = '';
   #hasThinking = false;
 
   constructor(tags: readonly string[], sink: TaggedTextSink) {
@@ -40,14 +40,14 @@ export class TaggedText {
 
   /** `start`: the beginning of the piece, which decides alone if no tag can begin there. */
   push(piece: string, start = piece): void {
-    if (start !== piece && this.#position === 'start' && this.#held === '' && this.#isPlain(start)) {
+    if (start !== piece && this.#position === 'start' && this.#buffered === '' && this.#isPlain(start)) {
       this.#position = 'text';
       this.#sink.text(this.#space + piece);
       this.#space = '';
       return;
     }
-    let rest = this.#held + piece;
-    this.#held = '';
+    let rest = this.#buffered + piece;
+    this.#buffered = '';
     while (rest !== '') {
       if (this.#position === 'text') {
         this.#sink.text(rest);
@@ -57,13 +57,13 @@ export class TaggedText {
     }
   }
 
-  /** Ends the text: a held partial tag is text. */
+  /** Ends the text: a buffered partial tag is text. */
   end(): void {
-    const held = this.#held;
-    this.#held = '';
-    if (this.#position === 'thinking') this.#emitThinking(held);
-    else if (this.#position === 'start') this.#emitText(this.#space + held);
-    else this.#emitText(held);
+    const buffered = this.#buffered;
+    this.#buffered = '';
+    if (this.#position === 'thinking') this.#emitThinking(buffered);
+    else if (this.#position === 'start') this.#emitText(this.#space + buffered);
+    else this.#emitText(buffered);
     this.#space = '';
   }
 
@@ -92,7 +92,7 @@ export class TaggedText {
       this.#hasThinking = false;
       return rest.slice(tag.length + 2);
     }
-    this.#held = rest;
+    this.#buffered = rest;
     return '';
   }
 
@@ -100,7 +100,7 @@ export class TaggedText {
     const at = text.indexOf(this.#close);
     if (at < 0) {
       const kept = text.length - partialTagLength(text, this.#close);
-      this.#held = text.slice(kept);
+      this.#buffered = text.slice(kept);
       this.#emitThinking(text.slice(0, kept));
       return '';
     }

@@ -8,9 +8,9 @@ import type { ErrorReport } from './read-error.ts';
 export const isContextOverflow = ({ message, words }: ErrorReport, status: number | undefined): boolean => {
   if (status !== undefined && !statuses.has(status)) return false;
   const text = `${words.join(' ')} ${message}`.toLowerCase();
-  if (others.some((fragments) => holds(text, fragments))) return false;
+  if (others.some((fragments) => hasAll(text, fragments))) return false;
   if (status === 413 && words.some((word) => wordsWith413.has(word))) return true;
-  if (words.some((word) => codes.has(word)) || rows.some((fragments) => holds(text, fragments))) return true;
+  if (words.some((word) => codes.has(word)) || rows.some((fragments) => hasAll(text, fragments))) return true;
   // A server's own trouble may be about context windows, too.
   return status !== 500 && looseWords.test(text);
 };
@@ -89,7 +89,7 @@ const others: readonly Fragments[] = [
   ['supports up to', 'completion tokens'],
 ];
 
-const holds = (text: string, fragments: Fragments): boolean => {
+const hasAll = (text: string, fragments: Fragments): boolean => {
   let from = 0;
   for (const fragment of fragments) {
     const at = text.indexOf(fragment, from);

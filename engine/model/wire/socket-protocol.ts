@@ -18,7 +18,7 @@ export interface SocketProtocol {
   /** An event without a meaning, for a silence before the answer's first one. */
   readonly keepAlive: string;
   /** Reads from one answer's records what a later request may continue. */
-  readonly readAnswer: (mayHold: (bytes: number) => boolean) => SocketAnswerReader;
+  readonly readAnswer: (reserve: (bytes: number) => boolean) => SocketAnswerReader;
 }
 
 /** What one connection may have at a time. */

@@ -26,12 +26,12 @@ class Opening {
   readonly #labelled: boolean;
   readonly #first = new FirstBytes();
   /** What the reader hasn't got yet. */
-  #held: AnswerChunk[] = [];
-  #heldBytes = 0;
+  #buffered: AnswerChunk[] = [];
+  #bufferedBytes = 0;
   #isOpen = false;
   /** Whether those who were told of the answer have had the time to subscribe. */
   #isTold = false;
-  /** Whether the reader has got what was held. */
+  /** Whether the reader has got what was buffered. */
   #isRead = false;
   /** The answer's bytes; what reads the body ends it. */
   readonly #reading = new Subscription();
@@ -61,44 +61,44 @@ class Opening {
 
   #take(chunk: AnswerChunk): void {
     if (this.#isOpen || !(chunk instanceof Uint8Array)) {
-      this.#held.push(chunk);
+      this.#buffered.push(chunk);
       if (!this.#isOpen) this.#open(true);
       return;
     }
     const { at, begins } = this.#first.take(chunk);
     if (begins === 'json') {
       // White space passes as it came.
-      if (this.#first.hasMore) this.#held = [chunk.subarray(at)];
-      else this.#held.push(chunk);
+      if (this.#first.hasMore) this.#buffered = [chunk.subarray(at)];
+      else this.#buffered.push(chunk);
       this.#open(false);
       return;
     }
-    const bytes = this.#heldBytes === 0 ? chunk.subarray(this.#first.markIn(chunk)) : chunk;
-    if (bytes.length > 0) this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
+    const bytes = this.#bufferedBytes === 0 ? chunk.subarray(this.#first.markIn(chunk)) : chunk;
+    if (bytes.length > 0) this.#buffered.push(bytes);
+    this.#bufferedBytes += bytes.length;
     if (begins !== undefined) this.#open(begins === 'records' || this.#labelled);
-    else if (this.#heldBytes > maxUndecidedBytes) this.#open(this.#labelled);
+    else if (this.#bufferedBytes > maxUndecidedBytes) this.#open(this.#labelled);
   }
 
   #open(streamed: boolean): void {
     this.#isOpen = true;
     const body = new Observable<AnswerChunk>((reader) => {
       this.#reader = reader;
-      if (this.#isTold) this.#giveHeld(reader);
+      if (this.#isTold) this.#flush(reader);
       return this.#reading;
     });
     this.#subscriber.next({ streamed, body });
     this.#subscriber.complete();
     this.#isTold = true;
     // A stage's operator may subscribe several times at once: none of these misses the first bytes.
-    if (this.#reader) this.#giveHeld(this.#reader);
+    if (this.#reader) this.#flush(this.#reader);
   }
 
-  #giveHeld(reader: Subscriber<AnswerChunk>): void {
-    const held = this.#held;
-    this.#held = [];
+  #flush(reader: Subscriber<AnswerChunk>): void {
+    const buffered = this.#buffered;
+    this.#buffered = [];
     this.#isRead = true;
-    for (const chunk of held) reader.next(chunk);
+    for (const chunk of buffered) reader.next(chunk);
     if (this.#over !== 'no') this.#finish(reader, this.#over);
   }
 

@@ -82,8 +82,8 @@ const joinAssistants = (turns: readonly Turn[], all: boolean, losses: Losses): r
   let open: { readonly parts: Part[]; calls: boolean; text: boolean } | undefined;
   for (const turn of turns) {
     const last = joined.at(-1);
-    const calls = holds(turn, 'tool-call');
-    const text = holds(turn, 'text');
+    const calls = hasPart(turn, 'tool-call');
+    const text = hasPart(turn, 'text');
     if (turn.role !== 'assistant') open = undefined;
     if (open && (open.calls || (all && last?.name === turn.name))) {
       if (!open.calls && open.text && text) open.parts.push({ type: 'text', text: '\n\n' });
@@ -100,7 +100,7 @@ const joinAssistants = (turns: readonly Turn[], all: boolean, losses: Losses): r
   return joined;
 };
 
-const holds = ({ parts }: Turn, type: Part['type']): boolean => parts.some((part) => part.type === type);
+const hasPart = ({ parts }: Turn, type: Part['type']): boolean => parts.some((part) => part.type === type);
 
 const followsAssistant = ({ role }: Turn, index: number, turns: readonly Turn[]): boolean =>
   role === 'assistant' && turns[index - 1]?.role === 'assistant';
@@ -147,7 +147,7 @@ const addFollowing = (
   context: AssistantContext,
   messages: JsonObject[],
 ): void => {
-  const needed = calls.length > 0 || turns.some((turn) => holds(turn, 'tool-result'));
+  const needed = calls.length > 0 || turns.some((turn) => hasPart(turn, 'tool-result'));
   const { rest, media } = needed ? addResults(calls, turns, context, messages) : nothingAdded;
   const merges = context.dialect.systemPlace === 'first';
   /** The user message to which the next turn may be added. */

@@ -3,11 +3,11 @@ import type { Losses } from '../../../engine/model/loss.ts';
 import { memberPath } from '../../../engine/model/schema.ts';
 import { mergeAllSchemas } from '../../../engine/model/wire/merge-schemas.ts';
 
-/** How the value of a keyword holds schemas. */
-type Holds = 'nothing' | 'one' | 'list' | 'by-name';
+/** Where the schemas are in the value of a keyword. */
+type SchemaShape = 'nothing' | 'one' | 'list' | 'by-name';
 
 /** The keywords of `parametersJsonSchema`; the API refuses others. Source: Gemini API reference, "Schema", as of November 2026. */
-const keywords: ReadonlyMap<string, Holds> = new Map<string, Holds>([
+const keywords: ReadonlyMap<string, SchemaShape> = new Map<string, SchemaShape>([
   ...[
     ...['type', 'required', 'enum', 'minItems', 'maxItems', 'minimum', 'maximum', '$ref', '$id', '$anchor'],
     ...['title', 'description', 'format'],
@@ -40,9 +40,9 @@ export const withKnownKeywords = (schema: JsonObject, at: string, losses: Losses
   for (const [name, value] of Object.entries(reword(schema))) {
     if (value === undefined) continue;
     const path = memberPath(at, name);
-    const holds = keywords.get(name);
+    const shape = keywords.get(name);
     const bound = bounds.get(name);
-    if (holds !== undefined) kept[name] = inner(value, holds, path, losses);
+    if (shape !== undefined) kept[name] = inner(value, shape, path, losses);
     else if (bound !== undefined && typeof value === 'number') {
       losses.approximate(path, bound);
       kept[bound] ??= value;
@@ -56,8 +56,8 @@ const bounds: ReadonlyMap<string, string> = new Map([
   ['exclusiveMaximum', 'maximum'],
 ]);
 
-const inner = (value: Json, holds: Holds, at: string, losses: Losses): Json => {
-  switch (holds) {
+const inner = (value: Json, shape: SchemaShape, at: string, losses: Losses): Json => {
+  switch (shape) {
     case 'nothing':
       return value;
     case 'one':
@@ -76,6 +76,6 @@ const inner = (value: Json, holds: Holds, at: string, losses: Losses): Json => {
           )
         : value;
     default:
-      return holds satisfies never;
+      return shape satisfies never;
   }
 };

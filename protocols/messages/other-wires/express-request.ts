@@ -37,7 +37,7 @@ export const expressRequest = (request: ModelRequest, losses: Losses, keepsHoste
 };
 
 /** Whether a turn may have something that only this format has. */
-const saysMore = ({ parts, extra }: Turn): boolean => extra !== undefined || parts.some(isOrHoldsOpaque);
+const saysMore = ({ parts, extra }: Turn): boolean => extra !== undefined || parts.some(isOrContainsOpaque);
 
 /** Whether a tool may have something that only this format has, such as its deferral. */
 const isOwnTool = ({ type, extra }: Tool): boolean => type === 'hosted' || extra !== undefined;
@@ -96,7 +96,7 @@ const without = (value: Json, name: string): Json => {
 
 /** The parts with those of this format alone expressed by others; the same list if there are none. */
 const expressParts = (parts: readonly Part[], role: Turn['role'], expressing: Expressing): readonly Part[] => {
-  if (!parts.some(isOrHoldsOpaque)) return parts;
+  if (!parts.some(isOrContainsOpaque)) return parts;
   const references = parts.filter(isReference);
   return parts.flatMap((part) => {
     if (isReference(part)) return part === references[0] ? [foundTools(references, expressing.losses)] : [];
@@ -108,9 +108,9 @@ const isOpaque = (part: Part): part is OpaquePart => part.type === 'opaque' && p
 
 const isReference = (part: Part): part is OpaquePart => isOpaque(part) && part.raw.type === 'tool_reference';
 
-const isOrHoldsOpaque = (part: Part): boolean => {
-  if (part.type === 'tool-result') return part.content.some(isOrHoldsOpaque);
-  if (part.type === 'document') return part.source.kind === 'content' && part.source.parts.some(isOrHoldsOpaque);
+const isOrContainsOpaque = (part: Part): boolean => {
+  if (part.type === 'tool-result') return part.content.some(isOrContainsOpaque);
+  if (part.type === 'document') return part.source.kind === 'content' && part.source.parts.some(isOrContainsOpaque);
   return isOpaque(part);
 };
 

@@ -55,7 +55,7 @@ export class BlockQueue {
 export class ReplyItem {
   readonly #line: BlockQueue;
   /** Events buffered until the item is live; their index isn't final. */
-  readonly #held: ModelEvent[] = [];
+  readonly #buffered: ModelEvent[] = [];
   #open = false;
   done = false;
 
@@ -108,16 +108,16 @@ export class ReplyItem {
 
   /** Writes the buffered events; later ones are written directly. */
   release(out: ModelEvent[]): void {
-    for (const event of this.#held) {
+    for (const event of this.#buffered) {
       out.push('index' in event ? { ...event, index: this.#line.index } : event);
       if (event.type === 'block-stop') this.#line.blockStopped();
     }
-    this.#held.length = 0;
+    this.#buffered.length = 0;
   }
 
   #emit(event: ModelEvent, out: ModelEvent[]): void {
     if (!this.#line.isLive(this)) {
-      this.#held.push(event);
+      this.#buffered.push(event);
       return;
     }
     out.push(event);

@@ -8,17 +8,17 @@ import { StringPieces } from '../../../engine/model/json/json-pieces.ts';
 export class CustomInput {
   #stage: 'before' | 'inside' | 'other' = 'before';
   /** All input before the text; all of it if the shape is another. */
-  readonly #held: string[] = [];
+  readonly #buffered: string[] = [];
   #heldLength = 0;
   readonly #text = new StringPieces();
 
   /** Returns the text of this piece of JSON. */
   push(json: string): string {
     if (this.#stage === 'inside') return this.#text.push(json);
-    this.#held.push(json);
+    this.#buffered.push(json);
     this.#heldLength += json.length;
     if (this.#stage === 'other') return '';
-    const head = this.#held.join('');
+    const head = this.#buffered.join('');
     const opening = /^\s*\{\s*"input"\s*:\s*"/.exec(head);
     if (opening) {
       this.#stage = 'inside';
@@ -32,7 +32,7 @@ export class CustomInput {
   /** Returns the remaining text at the end of the input. */
   end(): string {
     if (this.#stage === 'inside') return '';
-    const json = this.#held.join('');
+    const json = this.#buffered.join('');
     const value = parseJson(json);
     if (!isJsonObject(value) || value.input === undefined) return json;
     return typeof value.input === 'string' ? value.input : writeJson(value.input);

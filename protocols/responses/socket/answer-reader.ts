@@ -8,14 +8,14 @@ const headLength = 200;
 
 /** Reads the items of one answer as the client gets them. Only the records of whole items and the terminal one are looked into. */
 export class AnswerReader implements SocketAnswerReader {
-  readonly #mayHold: (bytes: number) => boolean;
+  readonly #reserve: (bytes: number) => boolean;
   /** `undefined`: they are more than may be held, or not all are known. */
   #items: Buffer[] | undefined = [];
   #result: { readonly id: string; readonly items: Buffer | undefined } | undefined;
 
   /** `mayHold`: reserves memory for further bytes; false if the budget is exhausted. */
   constructor(mayHold: (bytes: number) => boolean) {
-    this.#mayHold = mayHold;
+    this.#reserve = mayHold;
   }
 
   read(event: string, data: string | Buffer): void {
@@ -51,7 +51,7 @@ export class AnswerReader implements SocketAnswerReader {
   }
 
   #add(item: Buffer): void {
-    if (!this.#mayHold(item.length)) this.#items = undefined;
+    if (!this.#reserve(item.length)) this.#items = undefined;
     if (this.#items && this.#items.length > 0) this.#items.push(separator);
     this.#items?.push(item);
   }

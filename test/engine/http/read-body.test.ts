@@ -91,22 +91,22 @@ test('a body uses little budget while its response is pending, and none once it 
   const posts = [postAt(port, '/keep', body)];
   await until(() => incoming.length === 1);
   t.is((await postAt(port, '/', body)).status, 503);
-  incoming[0]?.holdBody('values');
+  incoming[0]?.retainBody('values');
   t.is(incoming[0]?.body.length, 0);
   t.is((await postAt(port, '/', body)).status, 200);
   posts.push(postAt(port, '/keep', body));
   await until(() => incoming.length === 2);
-  incoming[1]?.holdBody('values');
+  incoming[1]?.retainBody('values');
   t.is((await postAt(port, '/', body)).status, 503, 'the two take 400,000 bytes');
-  incoming[0]?.holdBody('none');
+  incoming[0]?.retainBody('none');
   t.is(incoming[0]?.body.length, 0);
   t.is((await postAt(port, '/', body)).status, 200);
-  incoming[1]?.holdBody('conversion');
+  incoming[1]?.retainBody('conversion');
   t.is((await postAt(port, '/', body)).status, 503, 'it is converted again');
   held.next(text('done'));
   held.complete();
   for (const { status } of await Promise.all(posts)) t.is(status, 200);
-  incoming[1]?.holdBody('conversion');
+  incoming[1]?.retainBody('conversion');
   t.is((await postAt(port, '/', body)).status, 200, 'what is over takes none');
 });
 

@@ -17,7 +17,7 @@ const pass = (all: Buffer, cuts: readonly number[], most?: number) => {
     cutter.take(chunk);
     return records.take(chunk) ?? [];
   });
-  return { passed, held: records.takeHeld() };
+  return { passed, held: records.takeBuffered() };
 };
 
 test('however a stream is cut, whole records pass on as they came and the rest is held back', (t) => {

@@ -341,10 +341,10 @@ test('an answer is cut into the same messages, whatever its chunks and its line 
   const got: string[] = [];
   const frames = new ReplyFrames((_, message) => got.push(message.toString()));
   frames.take(Buffer.from(`${events[0]}event: x\ndata: {"hal`));
-  t.is(frames.heldBytes > 0, true);
+  t.is(frames.bufferedBytes > 0, true);
   // The gateway's own end stands after half a record.
   frames.drop();
-  t.is(frames.heldBytes, 0);
+  t.is(frames.bufferedBytes, 0);
   frames.take(Buffer.from(events[2] ?? ''));
   t.deepEqual(got, [plain[0], plain[2]]);
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type Observable, of, Subject, throwError } from 'rxjs';
 import { operate, type StageControl, type StreamStage, stages } from '../../../engine/operators/rx/stages.ts';
-import { inStep, isInStep, type LoopHold, watchLoop } from '../../../engine/runtime/loop-watch.ts';
+import { inStep, isInStep, type LoopStall, watchLoop } from '../../../engine/runtime/loop-watch.ts';
 import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 
@@ -12,7 +12,7 @@ const block = (): void => {
 test.serial(
   'a held event loop is reported with the step that held it, nested ones apart; idle time counts for none',
   async (t) => {
-    const holds: LoopHold[] = [];
+    const holds: LoopStall[] = [];
     t.teardown(watchLoop((hold) => holds.push(hold)));
     const steps = () => holds.splice(0).map(({ step }) => step);
     inStep('outer', () => {
@@ -48,7 +48,7 @@ for (const outer of [undefined, 'outer']) {
   test.serial(
     `a stage's stall is reported by its name, or else by that of the stage before${outer ? ', inside another step, too' : ''}`,
     (t) => {
-      const holds: LoopHold[] = [];
+      const holds: LoopStall[] = [];
       t.teardown(watchLoop((hold) => holds.push(hold)));
       let blocks: Where | undefined;
       const blockIf = (at: Where): void => {
@@ -125,7 +125,7 @@ for (const outer of [undefined, 'outer']) {
 }
 
 test.serial('what no step held is reported as other', async (t) => {
-  const holds: LoopHold[] = [];
+  const holds: LoopStall[] = [];
   t.teardown(watchLoop((hold) => holds.push(hold)));
   await new Promise((resolve) => setImmediate(resolve));
   block();
@@ -142,7 +142,7 @@ for (const [end, source] of ends) {
   test.serial(
     `a stage that throws when its source ${end} leaves no step behind: a later hold is of none`,
     async (t) => {
-      const holds: LoopHold[] = [];
+      const holds: LoopStall[] = [];
       t.teardown(watchLoop((hold) => holds.push(hold)));
       let threw = 0;
       const finalize = (): never => {
@@ -174,7 +174,7 @@ test.serial("the machine's sleep is no hold, and a step that works that long is 
   ] as const) {
     const { clock, ...time } = testTime();
     let cpuMs = 0;
-    const holds: LoopHold[] = [];
+    const holds: LoopStall[] = [];
     const stop = watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => cpuMs });
     t.teardown(stop);
     inStep('stage a', () => {
@@ -197,7 +197,7 @@ test.serial("the machine's sleep is no hold, and a step that works that long is 
 
 test.serial('a sleep while no step is under way is no hold either', async (t) => {
   const { clock, ...time } = testTime();
-  const holds: LoopHold[] = [];
+  const holds: LoopStall[] = [];
   t.teardown(watchLoop((hold) => holds.push(hold), { clock, cpuMs: () => 0 }));
   await new Promise((resolve) => setImmediate(resolve));
   block();

@@ -50,14 +50,14 @@ export const ConfigPage = ({
 const none: readonly Transformer[] = [];
 
 const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly children: ReactNode }) => {
-  const { held, restored, conflicts, rebased } = useStore(configDraft);
+  const { changes, restored, conflicts, rebased } = useStore(configDraft);
   const { warnings, of } = useStore(checked);
   const texts = useStore(unreadableTexts);
   const told = useFaults();
   // biome-ignore lint/correctness/useExhaustiveDependencies: modules are reloaded with each saved configuration
   const load = useCallback((signal: AbortSignal) => listTransformers(signal), [saved]);
   const { data: transformers = none } = useLoad(load);
-  const draft = held?.draft;
+  const draft = changes?.draft;
   useEffect(() => rebaseDraft(saved), [saved]);
   useChecks(draft ?? saved);
   useUnsaved('the configuration', draft !== undefined || texts.size > 0, configPages);

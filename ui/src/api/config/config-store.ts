@@ -13,19 +13,19 @@ interface ConfigState {
   readonly error: string | undefined;
 }
 
-interface Held extends ConfigState {
+interface State extends ConfigState {
   readonly etag: string | undefined;
 }
 
-const held = createStore<Held>({ config: undefined, error: undefined, etag: undefined });
+const configStore = createStore<State>({ config: undefined, error: undefined, etag: undefined });
 
 /** Reads the configuration again, for every page that shows it. */
 export const reloadConfig = async (): Promise<void> => {
   try {
-    hold(await readConfig());
+    update(await readConfig());
   } catch (error) {
     const isToldByFrame = error instanceof ApiError && (error.status === 401 || error.status === 0);
-    held.set({ ...held.get(), error: isToldByFrame ? undefined : wordError(error) });
+    configStore.set({ ...configStore.get(), error: isToldByFrame ? undefined : wordError(error) });
   }
 };
 
@@ -38,12 +38,12 @@ const askAgainMs = 150;
  * to end, which take up the change a moment later: what was there before the change isn't taken for what is there now.
  */
 export const reloadChangedConfig = async (): Promise<void> => {
-  const { etag } = held.get();
+  const { etag } = configStore.get();
   for (const until = performance.now() + learnsMs; etag !== undefined && performance.now() < until; ) {
     const read = await readConfig().catch(() => undefined);
     if (!read) break;
     if (read.etag !== etag) {
-      hold(read);
+      update(read);
       return;
     }
     await new Promise((resolve) => window.setTimeout(resolve, askAgainMs));
@@ -59,7 +59,7 @@ export const useConfig = (): ConfigState => {
   useEffect(() => {
     void reloadConfig();
   }, [revision, key]);
-  return useStore(held);
+  return useStore(configStore);
 };
 
 /**
@@ -67,7 +67,7 @@ export const useConfig = (): ConfigState => {
  * 412) that it was changed elsewhere meanwhile; then the newest is loaded, and saving again puts the change on top of that.
  */
 export const saveConfig = async (change: (config: ConfigFile) => ConfigFile): Promise<Outcome> => {
-  const { config, etag } = held.get();
+  const { config, etag } = configStore.get();
   const before = config === undefined ? await readConfig() : { config, etag };
   try {
     const next = change(before.config);
@@ -84,9 +84,9 @@ export const saveConfig = async (change: (config: ConfigFile) => ConfigFile): Pr
 const changedElsewhere =
   'Not saved: the configuration was changed elsewhere. It was reloaded and your changes are kept; save again to apply them.';
 
-const hold = ({ config, etag }: ReadConfig): void => {
-  const before = held.get();
+const update = ({ config, etag }: ReadConfig): void => {
+  const before = configStore.get();
   const same = before.config !== undefined && JSON.stringify(before.config) === JSON.stringify(config);
   // The same object as before, so that nothing is drawn again for nothing.
-  held.set({ config: same ? before.config : config, etag, error: undefined });
+  configStore.set({ config: same ? before.config : config, etag, error: undefined });
 };

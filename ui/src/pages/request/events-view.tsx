@@ -31,7 +31,7 @@ const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
     () => alignEvents(recordsOf(capture.upstream?.chunks ?? []), capture.events, recordsOf(capture.reply.chunks)),
     [capture],
   );
-  const found = useMemo(() => rows.filter((row) => holds(row, text.trim().toLowerCase())), [rows, text]);
+  const found = useMemo(() => rows.filter((row) => hasText(row, text.trim().toLowerCase())), [rows, text]);
   return (
     <Panel
       title="Events"
@@ -89,7 +89,7 @@ const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
   );
 };
 
-const holds = ({ upstream, model, client }: EventRow, text: string): boolean =>
+const hasText = ({ upstream, model, client }: EventRow, text: string): boolean =>
   text === '' ||
   [...upstream, ...client].some(({ event, data }) => `${event} ${data}`.toLowerCase().includes(text)) ||
   model.some((one) => one.text.toLowerCase().includes(text));

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { LoopHolds } from '../../../engine/observe/loop-holds.ts';
+import { LoopStalls } from '../../../engine/observe/loop-stalls.ts';
 
 test('holds are counted by step, and logged at most every 10 s', (t) => {
   let nowMs = 0;
   const lines: unknown[] = [];
   const log = (level: string) => (text: string, more?: object) => lines.push([level, text, more]);
-  const holds = new LoopHolds({ info: log('info'), warn: log('warn') }, () => nowMs);
+  const holds = new LoopStalls({ info: log('info'), warn: log('warn') }, () => nowMs);
   for (let count = 0; count < 5; count += 1) holds.add({ step: 'stage slow', ms: 300.4 + count });
   nowMs = 10_000;
   holds.add({ step: 'other', ms: 900 });

@@ -2,18 +2,18 @@
 const spareShare = 0.04;
 
 /** A member's part of a concurrency limit: the units in use, and a small reserve. */
-export class HoldLease {
+export class ConcurrencyLease {
   max = 0;
   /** Requests that wait for the store's answer. */
   waiting = 0;
   #used = 0;
-  #held = 0;
+  #granted = 0;
   /** Units that no member held as of the last exchange. */
-  #unheld: number | undefined;
+  #free: number | undefined;
 
   /** Takes a unit if this member holds an unused one. */
   take(): boolean {
-    if (this.#used >= Math.min(this.#held, this.max)) return false;
+    if (this.#used >= Math.min(this.#granted, this.max)) return false;
     this.#used += 1;
     return true;
   }
@@ -39,24 +39,24 @@ export class HoldLease {
     const spare = this.#used === 0 ? 0 : Math.floor((this.max * spareShare) / Math.max(1, members));
     const want = this.#used + this.waiting + spare;
     // Units that are returned may be another member's before the answer arrives.
-    this.#held = Math.min(this.#held, want);
+    this.#granted = Math.min(this.#granted, want);
     return want;
   }
 
   /** Takes the store's answer: the units that this member holds, and those that no member holds. */
-  grant(held: number, unheld: number): void {
-    this.#held = held;
-    this.#unheld = unheld;
+  grant(granted: number, free: number): void {
+    this.#granted = granted;
+    this.#free = free;
   }
 
   /** The store doesn't answer, and may have granted this member's units to others. */
   lost(): void {
-    this.#held = 0;
+    this.#granted = 0;
   }
 
   /** Whether other members may wait for units that this one returns. */
   get isScarce(): boolean {
-    return (this.#unheld ?? 0) < this.max / 4;
+    return (this.#free ?? 0) < this.max / 4;
   }
 
   /** Whether it is neither used nor waited for. */
@@ -66,6 +66,6 @@ export class HoldLease {
 
   /** Units that no member uses; `undefined` before the store's first answer. */
   get unused(): number | undefined {
-    return this.#unheld === undefined ? undefined : this.#unheld + Math.max(0, this.#held - this.#used);
+    return this.#free === undefined ? undefined : this.#free + Math.max(0, this.#granted - this.#used);
   }
 }

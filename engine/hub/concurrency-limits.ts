@@ -1,18 +1,18 @@
+import { ConcurrencyLease } from './concurrency-lease.ts';
 import { maxPerMessage, type Pull, type Push } from './contract.ts';
-import { HoldLease } from './hold-lease.ts';
 
 const maxWaiting = 10_000;
 
 /** A request that waits for a unit, until the next exchange. */
-interface WaitingHold {
-  readonly lease: HoldLease;
+interface WaitingRequest {
+  readonly lease: ConcurrencyLease;
   readonly settle: (held: boolean) => void;
 }
 
 /** A member's parts of concurrency limits. */
-export class Holds {
-  readonly #leases = new Map<string, HoldLease>();
-  #waiting: WaitingHold[] = [];
+export class ConcurrencyLimits {
+  readonly #leases = new Map<string, ConcurrencyLease>();
+  #waiting: WaitingRequest[] = [];
 
   /** Whether nothing is held or waited for. */
   get isEmpty(): boolean {
@@ -21,7 +21,7 @@ export class Holds {
 
   /** Takes a unit of `max`. A promise: the next exchange decides. */
   acquire(id: string, max: number): boolean | Promise<boolean> {
-    const lease = this.#leases.get(id) ?? new HoldLease();
+    const lease = this.#leases.get(id) ?? new ConcurrencyLease();
     this.#leases.set(id, lease);
     lease.max = max;
     if (lease.take()) return true;
@@ -49,7 +49,7 @@ export class Holds {
   }
 
   /** The holds' part of the next push, and the requests that wait for its answer. `parts`: number of members. */
-  ask(parts: number): { readonly holds: Push['holds']; readonly waiting: readonly WaitingHold[] } {
+  ask(parts: number): { readonly holds: Push['holds']; readonly waiting: readonly WaitingRequest[] } {
     const waiting = this.#waiting.splice(0);
     const holds = [...this.#leases]
       .slice(0, maxPerMessage)
@@ -58,7 +58,7 @@ export class Holds {
   }
 
   /** Takes the store's answer, and settles the requests that waited for it. */
-  granted(holds: Pull['holds'], waiting: readonly WaitingHold[]): void {
+  granted(holds: Pull['holds'], waiting: readonly WaitingRequest[]): void {
     for (const { id, held, unused } of holds) {
       const lease = this.#leases.get(id);
       lease?.grant(held, unused);
@@ -69,7 +69,7 @@ export class Holds {
   }
 
   /** The store doesn't answer: `take` decides each waiting request. */
-  lost(waiting: readonly WaitingHold[], take: (lease: HoldLease) => boolean): void {
+  lost(waiting: readonly WaitingRequest[], take: (lease: ConcurrencyLease) => boolean): void {
     for (const lease of this.#leases.values()) lease.lost();
     for (const { lease, settle } of waiting) settle(take(lease));
   }

@@ -23,12 +23,12 @@ export interface LimitCounts {
 const maxLimits = 4_000;
 
 /** The limits of a process that shares them with no other. */
-export class OwnLimits implements LimitCounts {
+export class LocalLimits implements LimitCounts {
   readonly #nowMs: () => number;
   readonly #windows = new LRUCache<string, Window>({ max: maxLimits });
   /** What the windows with a limit are limited by. */
   readonly #limits = new LRUCache<string, WindowLimit>({ max: maxLimits });
-  readonly #held = new LRUCache<string, number>({ max: maxLimits });
+  readonly #active = new LRUCache<string, number>({ max: maxLimits });
 
   /** `nowMs`: a clock that never goes back, in milliseconds. */
   constructor(nowMs: () => number) {
@@ -56,25 +56,25 @@ export class OwnLimits implements LimitCounts {
   }
 
   acquire(id: string, max: number): boolean {
-    if (this.held(id) >= max) return false;
-    this.hold(id);
+    if (this.active(id) >= max) return false;
+    this.addActive(id);
     return true;
   }
 
   /** Takes one, whatever the limit is. */
-  hold(id: string): void {
-    this.#held.set(id, this.held(id) + 1);
+  addActive(id: string): void {
+    this.#active.set(id, this.active(id) + 1);
   }
 
   release(id: string): void {
-    const left = this.held(id) - 1;
-    if (left > 0) this.#held.set(id, left);
-    else this.#held.delete(id);
+    const left = this.active(id) - 1;
+    if (left > 0) this.#active.set(id, left);
+    else this.#active.delete(id);
   }
 
   /** How many are taken. */
-  held(id: string): number {
-    return this.#held.get(id) ?? 0;
+  active(id: string): number {
+    return this.#active.get(id) ?? 0;
   }
 
   /** Counts in limits that are shared from now on what was admitted without the others. */

@@ -1,8 +1,8 @@
-import type { LoopHold } from '../runtime/loop-watch.ts';
+import type { LoopStall } from '../runtime/loop-watch.ts';
 import type { AppLog } from './log/logs.ts';
 
 /** How often a step has held the event loop. */
-interface HoldCount {
+interface StallCount {
   readonly step: string;
   readonly count: number;
   readonly longestMs: number;
@@ -15,7 +15,7 @@ const maxSteps = 100;
 const logEveryMs = 10_000;
 
 /** Counts what held the event loop of this process, and logs it. */
-export class LoopHolds {
+export class LoopStalls {
   readonly #log: Pick<AppLog, 'info' | 'warn'>;
   readonly #nowMs: () => number;
   readonly #counts = new Map<string, { count: number; longestMs: number }>();
@@ -28,7 +28,7 @@ export class LoopHolds {
     this.#nowMs = nowMs;
   }
 
-  add({ step, ms }: LoopHold): void {
+  add({ step, ms }: LoopStall): void {
     const known = this.#counts.get(step) ?? { count: 0, longestMs: 0 };
     if (this.#counts.size < maxSteps || known.count > 0) this.#counts.set(step, known);
     known.count += 1;
@@ -47,7 +47,7 @@ export class LoopHolds {
   }
 
   /** The longest first. */
-  get counts(): readonly HoldCount[] {
+  get counts(): readonly StallCount[] {
     return [...this.#counts]
       .map(([step, counted]) => ({ step, ...counted }))
       .sort((one, other) => other.longestMs - one.longestMs);
