@@ -85,7 +85,7 @@ test('U2 each span of time that the pages offer is one that the API takes', asyn
   t.teardown(stop);
   t.true(spans.length > 3);
   for (const { value } of spans) {
-    for (const path of ['/api/history', '/api/history/counts', '/api/sessions']) {
+    for (const path of ['/api/history', '/api/history/facets', '/api/sessions']) {
       const answer = await fetch(`${baseUrl}${path}?from=${value}`);
       t.is(answer.status, 200, `${path}?from=${value}: ${await answer.text()}`);
     }

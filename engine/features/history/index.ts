@@ -82,7 +82,6 @@ const rows = [
   'POST /api/requests/:id/replay',
   'GET /api/feed',
   'GET /api/history',
-  'GET /api/history/counts',
   'GET /api/history/facets',
   'GET /api/history/histogram',
   'GET /api/history/failures',

@@ -115,18 +115,6 @@ export const HistoryPage = Type.Object({
 });
 export type HistoryPage = Static<typeof HistoryPage>;
 
-/** Reply of `GET /api/history/counts`. */
-export const HistoryCounts = Type.Object({
-  requests: Type.Integer(),
-  failed: Type.Integer({ description: 'Answered with an error or broken off.' }),
-  lossy: Type.Integer({ description: 'With a field that was dropped or approximated.' }),
-  statuses: Type.Record(Type.String(), Type.Integer(), { description: 'By status, of those from 400 on.' }),
-  clients: Type.Record(Type.String(), Type.Integer(), { description: 'By client of `CLIENTS`.' }),
-  providers: Type.Record(Type.String(), Type.Integer(), { description: 'By provider.' }),
-  truncated: Type.Boolean({ description: 'There are more requests than were looked at: the newest.' }),
-});
-export type HistoryCounts = Static<typeof HistoryCounts>;
-
 const requestCount = Type.Integer({ description: 'How many requests.' });
 
 const facet = (description: string) =>

@@ -11,7 +11,6 @@ import { type ClassSpan, type RequestFilter, sorts } from '../../../store/questi
 import { type Classed, classBounds } from '../../../store/shapes.ts';
 import { readTime } from '../../record/read-time.ts';
 import {
-  HistoryCounts,
   HistoryExtent,
   HistoryFacets,
   HistoryFailures,
@@ -75,8 +74,7 @@ const filterQuery = {
  * Ended requests that are kept on disk, of all processes of the service and of earlier ones.
  *
  * - `GET /api/history`: searches them.
- * - `GET /api/history/counts`: how many there are of each kind.
- * - `GET /api/history/facets`: the same of each value, among those that pass the other filters.
+ * - `GET /api/history/facets`: how many there are of each value, among those that pass the other filters.
  * - `GET /api/history/histogram`: how many there are over time.
  * - `GET /api/history/failures`: the failed ones by message.
  * - `GET /api/history/sums`: tokens and cost by client and model.
@@ -106,19 +104,6 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         const before = readCursor(params);
         const page = await stored.ask('page', { filter: filterIn(query), sort, limit, before });
         return { requests: page.lines.flatMap(readLine), next: page.next ?? null, days: stored.days };
-      },
-    }),
-    jsonRoute('GET', '/api/history/counts', {
-      summary: 'How many requests there are of each kind',
-      says: 'In this time. Without `HISTORY`, of those in memory.',
-      reply: HistoryCounts,
-      query: { from: filterQuery.from, to: filterQuery.to, text: filterQuery.text },
-      async answer({ query }) {
-        const { fromMs, toMs, text } = filterIn(query);
-        const { facets, ...sums } = await stored.ask('facets', { fromMs, toMs, text });
-        const statuses = facets.status.filter(({ value }) => Number(value) >= 400);
-        const [clients, providers] = [countsOf(facets.client), countsOf(facets.provider)];
-        return { ...sums, statuses: countsOf(statuses), clients, providers, truncated: false };
       },
     }),
     jsonRoute('GET', '/api/history/facets', {
@@ -212,9 +197,6 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
     }),
   ];
 };
-
-const countsOf = (values: HistoryFacets['facets']['status']): Readonly<Record<string, number>> =>
-  Object.fromEntries(values.map(({ value, requests }) => [value, requests]));
 
 const keptReader = reader(KeptRequest);
 
