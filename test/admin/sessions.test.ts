@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { HistoryPage, SessionDetail, SessionList } from '../../engine/features/record/schema.ts';
+import { filterNames } from '../../ui/src/pages/requests/request-filter.ts';
 import { spans } from '../../ui/src/pages/requests/spans.ts';
 import { startGateway } from '../support/gateway.ts';
 import { chatReply } from '../support/upstreams/chat-stream.ts';
@@ -89,6 +90,16 @@ test('U2 each span of time that the pages offer is one that the API takes', asyn
       const answer = await fetch(`${baseUrl}${path}?from=${value}`);
       t.is(answer.status, 200, `${path}?from=${value}: ${await answer.text()}`);
     }
+  }
+});
+
+test('the list is filtered by exactly what the API documents', async (t) => {
+  const { baseUrl, stop } = await startGateway({ LOG: false, Providers: [] });
+  t.teardown(stop);
+  const { paths } = JSON.parse(await (await fetch(`${baseUrl}/openapi.json`)).text());
+  for (const path of ['facets', 'histogram', 'failures', 'sums']) {
+    const names = paths[`/api/history/${path}`].get.parameters.map(({ name }: { name: string }) => name);
+    t.deepEqual(names.filter((name: string) => !['bars', 'limit'].includes(name)).toSorted(), filterNames.toSorted());
   }
 });
 

@@ -47,6 +47,7 @@ const inBrowser = new Map(
       'load',
       'navigation',
       'pictures',
+      'pages/sessions',
       'pages/usage',
       'use',
       'pages/overview',

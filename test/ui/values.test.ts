@@ -5,7 +5,9 @@ import { bytes } from '../../ui/src/format/bytes.ts';
 import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
 import { duration } from '../../ui/src/format/duration.ts';
 import { readQuantity, showQuantity } from '../../ui/src/format/quantity.ts';
+import { sessionTimes } from '../../ui/src/pages/request/session-times.ts';
 import { diffValues } from '../../ui/src/parts/diff/diff-values.ts';
+import { keptRequest } from '../engine/store/requests.ts';
 
 const signs = { same: ' ', added: '+', removed: '-', 'left-out': '~' } as const;
 
@@ -165,4 +167,32 @@ test('sizes and times are shown in the largest unit of which they are multiples,
     ['2mb', '2 M', '-1', '', 'x', '1e9', '3 s'].map((text) => readQuantity('bytes', text)),
     [2_000_000, 2_097_152, ...Array(5).fill(undefined)],
   );
+});
+
+test('what lies between requests is time of tools where these bring results, else a pause', (t) => {
+  const at = (from: number, to: number, more: Parameters<typeof keptRequest>[2] = {}) =>
+    keptRequest(`${from}`, to, { startedAt: from, durationMs: to - from, tools: ['read'], ...more });
+  const { times, pausesMs } = sessionTimes([
+    at(1_000, 1_100, { firstByteMs: 40 }),
+    // Side by side: the tools' time begins when both have ended.
+    at(1_150, 1_400),
+    at(1_200, 1_300, { firstByteMs: 10 }),
+    at(1_450, 1_500, { status: 529 }),
+    // Tried again after a failure, and asked by the user: neither is time of tools.
+    at(1_600, 1_700),
+    at(2_000, 2_100, { tools: [] }),
+  ]);
+  t.deepEqual(
+    times.map(({ atMs, waitMs, streamMs, toolsMs }) => [atMs, waitMs, streamMs, toolsMs]),
+    [
+      [0, 40, 60, 50],
+      [150, 250, 0, 50],
+      [200, 10, 90, 0],
+      [450, 50, 0, 0],
+      [500, 100, 0, 0],
+      [600, 100, 0, 0],
+    ],
+  );
+  t.is(pausesMs, 400);
+  t.deepEqual(sessionTimes([]), { times: [], pausesMs: 0 });
 });

@@ -393,8 +393,9 @@ browserTest('the list answers what was slow, what failed alike and when, and cou
     const [provider, failed] = n % 3 === 0 ? ['deep', n % 2 === 0] : ['fast', false];
     const durationMs = n === 40 ? 64_000 : 500 + n;
     return {
-      ...{ n: n + 1, id: `kept-${n}`, startedAt, endedAt: startedAt + durationMs, durationMs, firstByteMs: 100 },
+      ...{ n: n + 1, id: `kept-${n}`, startedAt, endedAt: startedAt + durationMs, durationMs, firstByteMs: 190 - n },
       ...{ path: '/v1/messages', protocol: 'messages', asked: 'any', stream: true, provider, model: 'small' },
+      session: n % 5 === 0 ? 'agent-one' : 'agent-two',
       ...{
         status: failed ? 502 : 200,
         title: `<b>Task</b> \u202e${n}`,
@@ -421,6 +422,10 @@ browserTest('the list answers what was slow, what failed alike and when, and cou
   await page.getByLabel('Provider').selectOption({ label: 'fast (60)' });
   await chip(page, /^Failed 0$/).waitFor();
   await page.getByLabel('Provider').selectOption({ label: 'deep (30)' });
+  await page.getByLabel('Session', { exact: true }).selectOption({ label: 'agent-one (6)' });
+  await chip(page, /^Failed 3$/).waitFor();
+  t.is(await hash(), '#/requests?provider=deep&session=agent-one');
+  await page.getByLabel('Session', { exact: true }).selectOption({ label: 'Session' });
   await chip(page, /^Failed 15$/).click();
   // Failures of one message are one row, which leads to them; the cause and the title stand in each.
   const groups = page.getByRole('list', { name: 'Failures by message' });
@@ -441,6 +446,19 @@ browserTest('the list answers what was slow, what failed alike and when, and cou
   t.is(await hash(), '#/requests?sort=duration');
   await list.getByRole('button', { name: 'Duration' }).click();
   await until(async () => ((await first()) ?? '').includes('\u202e89'));
+  await list.getByRole('button', { name: 'First byte' }).click();
+  await until(async () => /\u202e0.*190 ms/.test((await first()) ?? ''));
+  // What the list can be sorted by is what the API documents.
+  const { paths } = JSON.parse(await (await fetch(`${own.baseUrl}/openapi.json`)).text());
+  const parameters: readonly { name: string; schema: { enum: readonly string[] } }[] =
+    paths['/api/history'].get.parameters;
+  const offered = new Set(['time']);
+  for (const heading of await list.getByRole('columnheader').getByRole('button').all()) {
+    await heading.click();
+    offered.add((await hash()).split('sort=')[1] ?? 'time');
+  }
+  t.deepEqual([...offered].toSorted(), parameters.find(({ name }) => name === 'sort')?.schema.enum.toSorted());
+  await page.evaluate('window.location.hash = "#/requests"');
   await page.getByLabel('Duration', { exact: true }).selectOption({ label: '≥ 1 min 00 s (1)' });
   await until(async () => (await list.getByRole('row').count()) === 2);
   await page.getByLabel('Duration', { exact: true }).selectOption('');
@@ -535,13 +553,13 @@ browserTest('sessions group the list: the conversation is shown once, with model
     'Assistant large · 0 % cached Step of r2.',
     'User Go on after r2',
   ]);
-  await pane.getByText('3 requests, one by one').click();
-  await pane.getByRole('list', { name: 'Requests of the session' }).getByRole('link').nth(1).click();
+  const timeline = pane.getByRole('region', { name: 'Timeline' });
+  await timeline.getByRole('list', { name: 'Requests of the session' }).getByRole('link').nth(1).click();
   await paneOf(page).getByRole('heading', { name: /large/ }).waitFor();
   await page.goBack();
   await pane.getByRole('link', { name: 'Show its requests in the list' }).click();
   await until(async () => (await listOf(page).getByRole('row').count()) === 4);
-  await chip(page, /^session session-one$/).click();
+  await page.getByLabel('Session', { exact: true }).selectOption({ label: 'Session' });
   await until(async () => (await listOf(page).getByRole('row').count()) === 5);
   t.deepEqual(
     complaints.filter((line) => !line.includes('529')),

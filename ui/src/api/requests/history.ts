@@ -14,7 +14,7 @@ export type { HistoryExtent, HistoryFacets, HistoryHistogram, KeptRequest };
 const pageRequests = 100;
 
 /** The members of a search, by their names in the query. */
-export type HistoryQuery = Readonly<Record<string, string>>;
+type HistoryQuery = Readonly<Record<string, string>>;
 
 /** A page of the requests that are kept on disk. `before`: the `next` of the page before. */
 export const searchHistory = async (

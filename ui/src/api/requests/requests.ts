@@ -15,10 +15,6 @@ export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList,
 /** Token counts, as far as they are known. */
 export type Usage = NonNullable<RequestSummary['usage']>;
 
-/** Whether it was answered with an error, or its response broke off; not if the client left. */
-export const hasFailed = ({ status, fault }: RequestSummary): boolean =>
-  status !== 499 && (status >= 400 || fault !== undefined);
-
 /** Finished requests with a higher number than `after`. */
 export const listRequests = (after?: number, signal?: AbortSignal): Promise<RequestList> =>
   call('/api/requests', { query: { after, limit: 1000 }, signal });

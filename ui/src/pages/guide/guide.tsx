@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useState } from 'react';
 import { call } from '../../api/call.ts';
 import type { ConfigFile } from '../../api/config/config.ts';
 import { saveConfig, useConfig } from '../../api/config/config-store.ts';
-import { hasFailed } from '../../api/requests/requests.ts';
+import { hasFailed } from '../../api/requests/summary.ts';
 import { useRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { useAttempt } from '../../api/use-attempt.ts';
 import { useLoad } from '../../api/use-load.ts';

@@ -1,5 +1,5 @@
 import { protocolTitles } from '../../api/protocols.ts';
-import { hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
+import { hasFailed, type RequestSummary } from '../../api/requests/summary.ts';
 import { Dot, type Tone } from '../../parts/text/badge.tsx';
 
 interface Stop {

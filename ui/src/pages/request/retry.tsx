@@ -1,7 +1,8 @@
 import { useCallback, useState } from 'react';
 import { failure, send } from '../../api/call.ts';
 import { parseObject } from '../../api/json.ts';
-import { type Capture, hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
+import type { Capture } from '../../api/requests/requests.ts';
+import { hasFailed, type RequestSummary } from '../../api/requests/summary.ts';
 import { listModels } from '../../api/service.ts';
 import { useAttempt } from '../../api/use-attempt.ts';
 import { useLoad } from '../../api/use-load.ts';

@@ -1,7 +1,8 @@
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { KeptRequest } from '../../api/requests/history.ts';
-import { hasFailed, readRequest } from '../../api/requests/requests.ts';
+import { readRequest } from '../../api/requests/requests.ts';
 import { readSession, type Session } from '../../api/requests/sessions.ts';
+import { hasFailed } from '../../api/requests/summary.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
@@ -9,9 +10,9 @@ import { tokens } from '../../format/tokens.ts';
 import { usd } from '../../format/usd.ts';
 import { IconButton } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
-import { Fold } from '../../parts/layout/fold.tsx';
 import { LoadedView } from '../../parts/layout/load-failed.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
+import { ShowMore } from '../../parts/table/show-more.tsx';
 import { Dot } from '../../parts/text/badge.tsx';
 import { Figures } from '../../parts/text/figures.tsx';
 import { listAddress, requestAddress } from '../requests/request-address.ts';
@@ -20,6 +21,8 @@ import { costOf } from '../requests/session-list.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { readExchange } from './read-exchange.ts';
 import './request.css';
+import { type SessionTime, sessionTimes } from './session-times.ts';
+import { TimeParts, TimeTrack } from './timing-bar.tsx';
 
 /** How often the session is read, in milliseconds. */
 const everyMs = 10_000;
@@ -48,29 +51,18 @@ export const SessionPane = ({ id, onClose }: { readonly id: string; readonly onC
 
 const Found = ({ session, requests, truncated }: Awaited<ReturnType<typeof readSession>>) => {
   const newest = requests.findLast(({ captured }) => captured);
+  const { times, pausesMs } = useMemo(() => sessionTimes(requests), [requests]);
   return (
     <>
       {truncated && <Notice kind="warn">Only the newest requests of this session are shown and summed up.</Notice>}
-      <Sums session={session} />
+      <Sums session={session} pausesMs={pausesMs} />
       <div className="row">
         <a className="button button-plain" href={listAddress({ group: '', session: session.id })}>
           Show its requests in the list
         </a>
         <CopyButton text={session.id} label="Copy id" />
       </div>
-      <Fold title={`${counted(requests.length, 'request')}, one by one`}>
-        <ol className="bare session-requests" aria-label="Requests of the session">
-          {requests.map((request) => (
-            <li key={`${request.n} ${request.id}`}>
-              <Dot tone={toneOf(request)} title={stateOf(request)} />
-              <a className="cut" href={requestAddress(request)}>
-                <Title request={request} />
-              </a>
-              <Answered request={request} />
-            </li>
-          ))}
-        </ol>
-      </Fold>
+      <Timeline times={times} />
       {newest ? (
         <Conversation key={newest.id} newest={newest} requests={requests} />
       ) : (
@@ -82,8 +74,8 @@ const Found = ({ session, requests, truncated }: Awaited<ReturnType<typeof readS
   );
 };
 
-const Sums = ({ session }: { readonly session: Session }) => {
-  const { turns, requests, failed, busyMs, tools, usage } = session;
+const Sums = ({ session, pausesMs }: { readonly session: Session; readonly pausesMs: number }) => {
+  const { turns, requests, failed, startedAt, endedAt, tools, usage } = session;
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   return (
     <>
@@ -97,13 +89,54 @@ const Sums = ({ session }: { readonly session: Session }) => {
             value: input === 0 ? '–' : `${Math.round((usage.cacheRead / input) * 100)} %`,
             note: tokens(usage),
           },
-          { title: 'In requests', value: duration(busyMs) },
+          { title: 'Span', value: duration(endedAt - startedAt), note: `${duration(pausesMs)} of pauses` },
         ]}
       />
       {tools.length > 0 && (
         <p className="soft small">{tools.map(({ name, calls }) => `${name} ×${count(calls)}`).join(', ')}</p>
       )}
     </>
+  );
+};
+
+const parts = [
+  { name: 'waitMs', title: 'Wait for the first byte', whose: 'theirs' },
+  { name: 'streamMs', title: 'Stream', whose: 'stream' },
+  { name: 'toolsMs', title: 'Tools', whose: 'tools' },
+] as const;
+
+/** How many requests are drawn at first: the newest. */
+const firstShown = 12;
+
+/** The requests one by one, each where its time is, without the user's pauses. */
+const Timeline = ({ times }: { readonly times: readonly SessionTime[] }) => {
+  const [shown, setShown] = useState(firstShown);
+  const rows = times.slice(-shown);
+  const beginMs = rows[0]?.atMs ?? 0;
+  const wholeMs = Math.max(...rows.map(({ atMs, waitMs, streamMs, toolsMs }) => atMs + waitMs + streamMs + toolsMs));
+  const sumOf = (name: (typeof parts)[number]['name']): number => times.reduce((sum, time) => sum + time[name], 0);
+  return (
+    <section className="stack-tight" aria-label="Timeline">
+      <TimeParts parts={parts.map((part) => ({ ...part, ms: sumOf(part.name) }))} />
+      <ShowMore shown={rows.length} of={times.length} onMore={() => setShown(shown * 5)} />
+      <ol className="bare session-requests" aria-label="Requests of the session">
+        {rows.map(({ request, ...time }) => (
+          <li key={`${request.n} ${request.id}`}>
+            <Dot tone={toneOf(request)} title={stateOf(request)} />
+            <a className="cut" href={requestAddress(request)}>
+              <Title request={request} />
+            </a>
+            <Answered request={request} />
+            <TimeTrack
+              parts={parts.map((part) => ({ ...part, ms: time[part.name] }))}
+              beforeMs={time.atMs - beginMs}
+              wholeMs={wholeMs - beginMs}
+            />
+            <span className="small number">{duration(request.durationMs)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 };
 

@@ -65,9 +65,12 @@ export const FilterBar = ({
 export const RequestFacets = ({
   filter,
   facets,
+  titles,
 }: {
   readonly filter: RequestFilter;
   readonly facets: HistoryFacets | undefined;
+  /** Of sessions. */
+  readonly titles: ReadonlyMap<string, string>;
 }) => {
   const chips = chipsOf(filter, facets);
   return (
@@ -87,7 +90,7 @@ export const RequestFacets = ({
         }}
       />
       {selects.map(({ name, title, optionsOf }) => {
-        const options = optionsOf(facets?.facets[name] ?? none);
+        const options = optionsOf(facets?.facets[name] ?? none, titles);
         const own = filter[name];
         const isListed = own === '' || own === 'failed' || options.some(({ value }) => value === own);
         const all = [{ value: '', label: title }, ...(isListed ? [] : [{ value: own, label: own }]), ...options];
@@ -122,6 +125,10 @@ const none: Facet = [];
 /** The most frequent values first. */
 const byValue = (list: Facet) => list.map(({ value, requests }) => ({ value, label: `${value} (${count(requests)})` }));
 
+/** The most frequent sessions by their titles, where these are known. */
+const bySession = (list: Facet, titles: ReadonlyMap<string, string>) =>
+  list.map(({ value, requests }) => ({ value, label: `${titles.get(value) ?? value} (${count(requests)})` }));
+
 /** Least values, with how many requests reach each. */
 const byLeast = (format: (value: number) => string) => (list: Facet) =>
   list.flatMap(({ value }, at) => {
@@ -133,6 +140,7 @@ const selects = [
   { name: 'model', title: 'Model', optionsOf: byValue },
   { name: 'provider', title: 'Provider', optionsOf: byValue },
   { name: 'client', title: 'Client', optionsOf: byValue },
+  { name: 'session', title: 'Session', optionsOf: bySession },
   { name: 'status', title: 'Status', optionsOf: byValue },
   { name: 'duration', title: 'Duration', optionsOf: byLeast(duration) },
   { name: 'firstByte', title: 'First byte', optionsOf: byLeast(duration) },
@@ -151,7 +159,6 @@ const chipsOf = (filter: RequestFilter, facets: HistoryFacets | undefined): read
   for (const [name, title] of [
     ['scenario', 'rule'],
     ['preset', 'preset'],
-    ['session', 'session'],
   ] as const) {
     const value = filter[name];
     if (value !== '') chips.push({ name, value, label: `${title} ${value}` });

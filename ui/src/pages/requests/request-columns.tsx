@@ -1,6 +1,6 @@
 import { shortProtocolTitles } from '../../api/protocols.ts';
 import type { InFlight } from '../../api/requests/activity.ts';
-import { hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
+import { endOf, hasFailed, type RequestSummary } from '../../api/requests/summary.ts';
 import { duration } from '../../format/duration.ts';
 import { listTime } from '../../format/time.ts';
 import { tokens } from '../../format/tokens.ts';
@@ -8,7 +8,6 @@ import { usd } from '../../format/usd.ts';
 import type { Column } from '../../parts/table/data-table.tsx';
 import { Dot, type Tone } from '../../parts/text/badge.tsx';
 import { toneOfStatus } from '../../parts/text/status-badge.tsx';
-import { endOf } from './request-filter.ts';
 import type { ListedRequest } from './use-requests.ts';
 
 /** A row of the list: a request that has ended, or one that runs. */
@@ -126,6 +125,17 @@ export const requestColumns: readonly Column<RequestRow>[] = [
     numeric: true,
     wideOnly: true,
     cell: (row) => (row.type === 'ended' && row.request.cost !== undefined ? usd(row.request.cost) : '–'),
+  },
+  {
+    name: 'firstByte',
+    title: 'First byte',
+    sorts: true,
+    about: 'From the arrival of the request to the first byte of its answer',
+    width: '5.5rem',
+    numeric: true,
+    wideOnly: true,
+    cell: (row) =>
+      row.type === 'ended' && row.request.firstByteMs !== undefined ? duration(row.request.firstByteMs) : '–',
   },
   {
     name: 'duration',

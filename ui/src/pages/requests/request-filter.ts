@@ -1,5 +1,4 @@
-import type { HistoryQuery } from '../../api/requests/history.ts';
-import { hasFailed, type RequestSummary } from '../../api/requests/requests.ts';
+import { endOf, hasFailed, type RequestSummary } from '../../api/requests/summary.ts';
 
 /** What the list is filtered by, named as in the page's address and in the query of `GET /api/history`. */
 export const filterNames = [
@@ -46,11 +45,8 @@ export const filterIn = (query: URLSearchParams): RequestFilter => {
 };
 
 /** The members that restrict. */
-export const givenIn = (filter: RequestFilter): HistoryQuery =>
+export const givenIn = (filter: RequestFilter): Readonly<Record<string, string>> =>
   Object.fromEntries(filterNames.flatMap((name) => (filter[name] === '' ? [] : [[name, filter[name]]])));
-
-/** What the list can be sorted by besides the time, the highest first: the names of columns. */
-export const sorts = ['duration', 'cost', 'tokens'] as const;
 
 /** Figures that are filtered by a least value: `1000-`. */
 const figureOf = {
@@ -75,10 +71,6 @@ const timeIn = (text: string, nowMs: number): number | undefined => {
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
 };
-
-/** When a request ended, in milliseconds since 1970. */
-export const endOf = ({ startedAt, durationMs }: Pick<RequestSummary, 'startedAt' | 'durationMs'>): number =>
-  Math.round(startedAt + durationMs);
 
 /** Whether a request of the list in memory passes; the history on disk answers the same. */
 export const passes = (request: RequestSummary, filter: RequestFilter, nowMs: number): boolean => {

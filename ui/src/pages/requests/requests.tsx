@@ -24,9 +24,9 @@ import { FilterBar, noQuery, RequestFacets } from './filter-bar.tsx';
 import { Histogram } from './histogram.tsx';
 import { listAddress, requestAddress } from './request-address.ts';
 import { type RequestRow, requestColumns } from './request-columns.tsx';
-import { filterIn, givenIn, type RequestFilter, sorts } from './request-filter.ts';
+import { filterIn, givenIn, type RequestFilter } from './request-filter.ts';
 import './requests.css';
-import { SessionList } from './session-list.tsx';
+import { SessionList, sessionTitles } from './session-list.tsx';
 import { type Requests as Listed, type ListedRequest, useFacets, useRequests } from './use-requests.ts';
 
 /** The home page: live and past requests in one list, and the open one beside it. */
@@ -36,7 +36,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
   const asked = useMemo(() => filterIn(new URLSearchParams(queryText)), [queryText]);
   // A session that is open is no filter of the list of sessions.
   const filter = useMemo(() => (isGrouped ? { ...asked, session: '' } : asked), [asked, isGrouped]);
-  const sort = sorts.find((name) => name === query.get('sort')) ?? '';
+  const sort = requestColumns.find(({ name, sorts }) => sorts && name === query.get('sort'))?.name ?? '';
   const listed = useRequests(filter, sort);
   const facets = useFacets(filter);
   const session = isGrouped && asked.session !== '' ? asked.session : undefined;
@@ -55,6 +55,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
     return undefined;
   }, [opened]);
   const { activity, list } = listed;
+  const titles = useMemo(() => sessionTitles(list?.requests ?? none), [list]);
   return (
     <>
       <PageBar
@@ -87,7 +88,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
         {!isGrouped && (
           <>
             <FilterBar filter={filter} noSpan="">
-              <RequestFacets filter={filter} facets={facets} />
+              <RequestFacets filter={filter} facets={facets} titles={titles} />
             </FilterBar>
             {facets !== undefined && facets.requests > 0 && <Histogram filter={filter} />}
             {filter.status === 'failed' && <FailureGroups filter={filter} />}
@@ -101,7 +102,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
           <Guide />
         </div>
         {isGrouped ? (
-          <SessionList filter={asked} requests={list?.requests ?? none} withSingle={query.has('single')} />
+          <SessionList filter={asked} titles={titles} withSingle={query.has('single')} />
         ) : (
           <List listed={listed} id={id} filter={filter} sort={sort} />
         )}

@@ -42,12 +42,11 @@ const sessionAddress = (id: string): string => {
 /** The requests grouped by session. Those of one request alone wait behind a chip: they would bury those of agents. */
 export const SessionList = ({
   filter,
-  requests,
+  titles,
   withSingle,
 }: {
   readonly filter: RequestFilter;
-  /** The requests in memory, whose titles name the sessions. */
-  readonly requests: readonly RequestSummary[];
+  readonly titles: ReadonlyMap<string, string>;
   readonly withSingle: boolean;
 }) => {
   const { client, status, text } = filter;
@@ -69,8 +68,7 @@ export const SessionList = ({
     ),
     everyMs,
   );
-  const names = useMemo(() => namesOf(requests), [requests]);
-  const columns = useMemo(() => columnsWith(names), [names]);
+  const columns = useMemo(() => columnsWith(titles), [titles]);
   const rows = data?.sessions ?? none;
   const single = data?.single ?? 0;
   const clients = [
@@ -133,8 +131,8 @@ export const SessionList = ({
   );
 };
 
-/** The oldest title of each session that is known. */
-const namesOf = (requests: readonly RequestSummary[]): ReadonlyMap<string, string> =>
+/** The oldest title of each session that requests in memory have: what is on disk has none. */
+export const sessionTitles = (requests: readonly RequestSummary[]): ReadonlyMap<string, string> =>
   new Map(requests.flatMap(({ session, title }) => (session && title ? [[session, title] as const] : [])));
 
 const toolsOf = ({ tools }: Session): string =>
@@ -192,5 +190,21 @@ const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Sessio
     cell: ({ usage }) => tokens(usage),
   },
   { name: 'cost', title: 'Cost', width: '5rem', numeric: true, wideOnly: true, cell: costOf },
-  { name: 'duration', title: 'Time', width: '5rem', numeric: true, cell: ({ busyMs }) => duration(busyMs) },
+  {
+    name: 'busy',
+    title: 'In requests',
+    about: 'What its requests took together',
+    width: '6.5rem',
+    numeric: true,
+    wideOnly: true,
+    cell: ({ busyMs }) => duration(busyMs),
+  },
+  {
+    name: 'duration',
+    title: 'Span',
+    about: 'From the begin of its first request to the end of its last, in this time',
+    width: '6.5rem',
+    numeric: true,
+    cell: ({ startedAt, endedAt }) => duration(endedAt - startedAt),
+  },
 ];

@@ -11,10 +11,11 @@ import {
   searchHistory,
 } from '../../api/requests/history.ts';
 import type { RequestList, RequestSummary } from '../../api/requests/requests.ts';
+import { endOf } from '../../api/requests/summary.ts';
 import { useFeed } from '../../api/requests/use-feed.ts';
 import { takeRequests, useRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { endOf, givenIn, passes, type RequestFilter } from './request-filter.ts';
+import { givenIn, passes, type RequestFilter } from './request-filter.ts';
 
 /** A request of the list; `endedAt`: of those that are read from disk. */
 export type ListedRequest = RequestSummary & { readonly endedAt?: number };

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { hasFailed } from '../../api/requests/requests.ts';
+import { hasFailed } from '../../api/requests/summary.ts';
 import { useFeed } from '../../api/requests/use-feed.ts';
 import { takeRequests, useRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { useForm } from '../../config/fields/form.ts';
