@@ -879,6 +879,18 @@ const ServiceSettingsFile = Type.Partial(
   }),
 );
 
+/** Fields of a preset's manifest that describe it. */
+export const manifestFields = [
+  'name',
+  'version',
+  'description',
+  'author',
+  'homepage',
+  'repository',
+  'license',
+  'keywords',
+];
+
 /** `config.json`, with environment references resolved. Unknown fields are allowed. */
 export const ConfigFile = Type.Object(
   {
@@ -894,6 +906,6 @@ export const ConfigFile = Type.Object(
       Type.Array(TransformerEntryFile, { description: 'Outermost first on the way to the provider.' }),
     ),
   },
-  { groups: settingGroups },
+  { groups: settingGroups, manifest: manifestFields },
 );
 export type ConfigFile = Static<typeof ConfigFile>;

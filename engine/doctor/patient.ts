@@ -50,9 +50,9 @@ export const openPatient = async (options: PatientOptions): Promise<OpenPatient>
   const services = {
     upstreams: createUpstreams({
       ...config.timeouts,
-      connections: 4,
-      queue: 16,
-      decompressedBytes: config.limits.decompressedReplyBytes,
+      ...config.limits,
+      connectionsPerProvider: 4,
+      queuePerProvider: 16,
       environment: env,
     }),
     commandKeys: createCommandKeys({

@@ -23,7 +23,7 @@ import type { ClientProtocol } from '../model/protocol.ts';
 import { probeRequest } from '../model/request.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
 import { collectBytes } from '../operators/rx/stages.ts';
-import { boundsOf, type Gateway } from '../routing/gateway.ts';
+import type { Gateway } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { compilePlan, type Plan } from '../routing/plan/plan.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
@@ -148,7 +148,7 @@ export const listVendorModels =
     const result = validateConfig({ Providers: [{ name, baseUrl, apiKey: `$${variable}`, models: [] }] }, env);
     const [provider] = 'config' in result ? result.config.providers : [];
     if (!('config' in result) || !provider) return [];
-    const upstreams = createUpstreams({ ...boundsOf(result.config), environment: env });
+    const upstreams = createUpstreams({ ...result.config.timeouts, ...result.config.limits, environment: env });
     try {
       const plan = compilePlan(result.config, { ...registry, custom: new Map() }, { client, provider, model });
       return await firstValueFrom(

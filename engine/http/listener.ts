@@ -11,9 +11,9 @@ import type { HttpRouter } from './router.ts';
 import { ServedRequest } from './serve-request.ts';
 import {
   type ActiveRequest,
-  defaultLimits,
   type HttpLimits,
   type OpenSocket,
+  ownLimits,
   type RequestHooks,
   type ServeSettings,
   type ServingListener,
@@ -30,8 +30,7 @@ interface ServeOptions extends KeySettings {
   readonly proxies?: readonly string[];
   /** Whether connections stay open for further requests; absent: they do. */
   readonly keepAlive?: boolean;
-  /** Omitted limits have their defaults. */
-  readonly limits?: Partial<HttpLimits> | undefined;
+  readonly limits: Omit<HttpLimits, keyof typeof ownLimits> & Partial<typeof ownLimits>;
 }
 
 /** The listen address and the initial settings. */
@@ -303,7 +302,7 @@ const settingsOf = ({ router, apiKey, clients, guard, limits, ...options }: Serv
   return {
     router,
     admission: admission({ apiKey, clients, guard, proxies }),
-    limits: { ...defaultLimits, ...limits },
+    limits: { ...ownLimits, ...limits },
     proxies,
     keepAlive: options.keepAlive ?? true,
   };

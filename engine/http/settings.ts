@@ -128,17 +128,5 @@ export interface HttpLimits {
   readonly webSockets: number;
 }
 
-/** The default limits. */
-export const defaultLimits: HttpLimits = {
-  bodyBytes: 32 * 1024 * 1024,
-  decompressedBytes: 64 * 1024 * 1024,
-  bodiesBytes: 512 * 1024 * 1024,
-  answersBytes: 512 * 1024 * 1024,
-  ratio: 200,
-  bodyBytesPerSecond: 1024,
-  bodyWindowMs: 10_000,
-  stallMs: 30 * 60_000,
-  requestsPerClient: 1024,
-  connectionsPerClient: 1024,
-  webSockets: 4096,
-};
+/** Those that users don't set. */
+export const ownLimits = { bodyBytesPerSecond: 1024, bodyWindowMs: 10_000, stallMs: 30 * 60_000 };

@@ -245,7 +245,12 @@ export const buildGateway = async (
     (replaces || isDeepStrictEqual(timeoutsOf(before.config), timeoutsOf(config)))
       ? before.upstreams
       : withDemo(
-          createUpstreams({ ...boundsOf(config), environment: env, ...(openClient && { openClient }) }),
+          createUpstreams({
+            ...config.timeouts,
+            ...config.limits,
+            environment: env,
+            ...(openClient && { openClient }),
+          }),
           config,
           demo,
         );
@@ -267,20 +272,17 @@ const withDemo = (upstreams: Upstreams, config: Config, demo: GatewayOptions['de
 
 const hasDemo = ({ providers }: Config): boolean => providers.some(({ baseUrl }) => isDemo(baseUrl));
 
-/** The timeouts and limits of connections to providers. */
-export const boundsOf = (config: Config) => ({ ...timeoutsOf(config), ...connectionLimits(config) });
-
 /** The timeouts of calls to providers. */
 export const timeoutsOf = ({ timeouts }: Config): UpstreamTimeouts => {
   const { connectMs, firstByteMs, idleMs, callMs, queueMs } = timeouts;
   return { connectMs, firstByteMs, idleMs, callMs, queueMs };
 };
 
-const connectionLimits = ({ limits }: Config) => ({
-  connections: limits.connectionsPerProvider,
-  queue: limits.queuePerProvider,
-  decompressedBytes: limits.decompressedReplyBytes,
-});
+const connectionLimits = ({ limits }: Config): readonly number[] => [
+  limits.connectionsPerProvider,
+  limits.queuePerProvider,
+  limits.decompressedReplyBytes,
+];
 
 /** All secrets of a configuration: those of its file, and the key that stays in use until a restart. */
 export const secretsOf = ({ apiKey, secrets }: Config): readonly string[] =>

@@ -36,8 +36,8 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   /** The limits of the next call. */
   let current: CallLimits & UpstreamTimeouts = options;
   const poolLimits = {
-    connections: options.connections,
-    queue: options.queue,
+    connectionsPerProvider: options.connectionsPerProvider,
+    queuePerProvider: options.queuePerProvider,
     get queueMs() {
       return current.queueMs;
     },

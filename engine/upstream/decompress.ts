@@ -10,7 +10,7 @@ import { decompressZstd } from './zstd.ts';
 /** The limit of compressed answers. */
 export interface DecompressLimits {
   /** Bytes, both compressed and decompressed. */
-  readonly decompressedBytes: number;
+  readonly decompressedReplyBytes: number;
 }
 
 /** How a body is decompressed. */
@@ -26,12 +26,12 @@ export interface Decompressing {
 /** The answer, decompressed and without `content-encoding`. Some upstreams compress unasked. */
 export const plainAnswer = (
   answer: UpstreamAnswer,
-  { decompressedBytes }: DecompressLimits,
+  { decompressedReplyBytes: maxBytes }: DecompressLimits,
   { backpressure, source }: Pick<Decompressing, 'backpressure' | 'source'>,
 ): UpstreamAnswer => {
   if (answer.headers['content-encoding'] === undefined) return answer;
   const { 'content-encoding': encoding, ...headers } = answer.headers;
-  const body = answer.body.pipe(decompress(encoding, { maxBytes: decompressedBytes, backpressure, source }));
+  const body = answer.body.pipe(decompress(encoding, { maxBytes, backpressure, source }));
   return { ...answer, headers, body };
 };
 

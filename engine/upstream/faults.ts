@@ -44,12 +44,12 @@ export const deadFault = (host: string, silentMs: number): FaultError =>
 export const poolFault = (
   host: string,
   why: 'full' | 'late',
-  { queue, queueMs }: { readonly queue: number; readonly queueMs: number },
+  { queuePerProvider, queueMs }: { readonly queuePerProvider: number; readonly queueMs: number },
 ): FaultError => {
   const all = `All connections to the upstream ${host} are in use`;
   const message =
     why === 'full'
-      ? `${all}, and ${queue} calls are already waiting.`
+      ? `${all}, and ${queuePerProvider} calls are already waiting.`
       : `${all}; none became free within ${seconds(queueMs)}.`;
   const code = why === 'full' ? 'queue_full' : 'queue_timeout';
   return new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': '1' } });

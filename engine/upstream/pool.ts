@@ -2,12 +2,12 @@ import type { SteadyClock } from '../runtime/steady-clock.ts';
 import { Connection, type OpenClient } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 
-/** The limits of calls to one origin. */
+/** The limits of calls to one origin, by their names in the configuration. */
 export interface PoolLimits {
   /** Concurrent connections; further calls wait. */
-  readonly connections: number;
+  readonly connectionsPerProvider: number;
   /** Calls that may wait. */
-  readonly queue: number;
+  readonly queuePerProvider: number;
   /** How long a call may wait, in milliseconds that the machine is awake. */
   readonly queueMs: number;
 }
@@ -72,8 +72,8 @@ export class ConnectionPool {
 
   /** Provides a connection: at once below the limit, else when one becomes free. */
   acquire(request: PoolRequest): void {
-    if (this.#inUse < this.#limits.connections) this.#give(request);
-    else if (this.#waiting.size < this.#limits.queue) this.#enqueue(request);
+    if (this.#inUse < this.#limits.connectionsPerProvider) this.#give(request);
+    else if (this.#waiting.size < this.#limits.queuePerProvider) this.#enqueue(request);
     else this.#refuse(request, 'full');
   }
 
@@ -163,7 +163,7 @@ export class ConnectionPool {
 
   #connect(): Connection {
     const [oldest] = this.#idle;
-    if (oldest && this.#inUse + this.#idle.length > this.#limits.connections) this.#drop(oldest);
+    if (oldest && this.#inUse + this.#idle.length > this.#limits.connectionsPerProvider) this.#drop(oldest);
     return new Connection(this.#target, this.#openClient, (connection, byUpstream) =>
       this.#forget(connection, byUpstream),
     );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { formatFault } from '../../admin/endpoint.ts';
+import { defaultSettings } from '../../engine/config/sections/service-settings.ts';
 import type { ChosenServer } from '../../engine/http/choose-server.ts';
 import { listen } from '../../engine/http/listener.ts';
 import { createRouter, type HttpRoute } from '../../engine/http/router.ts';
@@ -28,6 +29,7 @@ export const serveRoutes = async (
     port: 0,
     router: createRouter(rows, formatFault),
     guard: { host: '127.0.0.1', allowedHosts: [] },
+    limits: defaultSettings().limits,
     apiKey,
     server,
   });

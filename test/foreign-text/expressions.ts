@@ -292,7 +292,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),
     foreign(/^\[(.*)\]$/),
     foreign(/[.[]/),
-    foreign(/^\d{1,5}$/),
+    foreign(/^\d{1,9}$/),
     foreign(/\.$/),
     foreign(/%.*$/s, many('a')),
     foreign(/^::ffff:7f[0-9a-f]{2}:/),

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { of } from 'rxjs';
 import { Agent, request } from 'undici';
 import { formatFault } from '../../admin/endpoint.ts';
+import { defaultSettings } from '../../engine/config/sections/service-settings.ts';
 import { chooseServer } from '../../engine/http/choose-server.ts';
 import { type Listener, type ListenOptions, listen } from '../../engine/http/listener.ts';
 import { createRouter, type HttpRoute } from '../../engine/http/router.ts';
@@ -41,7 +42,7 @@ const open = async (t: ExecutionContext, server: 'uws' | 'node', routes: readonl
   const options = {
     router: createRouter(routes, formatFault),
     guard: { host: '127.0.0.1', allowedHosts },
-    limits: { connectionsPerClient: 10_000, requestsPerClient: 10_000 },
+    limits: { ...defaultSettings().limits, connectionsPerClient: 10_000, requestsPerClient: 10_000 },
   };
   const listener = await listen({ ...options, host: '127.0.0.1', port: 0, server: chooseServer(server) });
   t.teardown(() => listener.close());

@@ -21,9 +21,9 @@ const { count } = createTokenCounter();
 export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Services> = {}): Gateway => {
   const upstreams = createUpstreams({
     ...config.timeouts,
-    connections: 16,
-    queue: 16,
-    decompressedBytes: 1 << 26,
+    connectionsPerProvider: 16,
+    queuePerProvider: 16,
+    decompressedReplyBytes: 1 << 26,
     environment: {},
   });
   t.teardown(() => upstreams.close());

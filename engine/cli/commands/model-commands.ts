@@ -4,7 +4,7 @@ import { localServerKinds } from '../../endpoints/local-servers.ts';
 import { type RefreshedList, refreshModels } from '../../endpoints/refresh-models.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { ModelFacts } from '../../model/models/model-facts.ts';
-import { boundsOf, type Gateway } from '../../routing/gateway.ts';
+import type { Gateway } from '../../routing/gateway.ts';
 import { destinationName, modelNames, namedRoutes } from '../../routing/model-names.ts';
 import { createUpstreams } from '../../upstream/create-upstreams.ts';
 import { type Cli, CommandError } from '../cli.ts';
@@ -113,7 +113,7 @@ const refreshedHere = async (cli: Cli): Promise<readonly RefreshedList[]> => {
   const [client] = clientProtocols.map(({ protocol }) => protocol);
   if (!client) return [];
   const offline = await offlineGateway(config, cli.home, {});
-  const upstreams = createUpstreams({ ...boundsOf(config), environment: cli.env });
+  const upstreams = createUpstreams({ ...config.timeouts, ...config.limits, environment: cli.env });
   const gateway: Gateway = { ...offline.gateway, upstreams };
   try {
     return await refreshModels({ gateway, client, localServerKinds, limitMs });

@@ -5,21 +5,12 @@ import { type Config, scenarios } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
 import type { Environment } from '../env.ts';
 import { parseConfig } from '../parse.ts';
-import { ServiceSettings } from '../schema.ts';
+import { manifestFields, ServiceSettings } from '../schema.ts';
 import { type Validation, validateConfig } from '../validate.ts';
 import { unusable } from './preset-files.ts';
 
 /** Manifest fields that describe the preset. */
-const descriptive: ReadonlySet<string> = new Set([
-  'name',
-  'version',
-  'description',
-  'author',
-  'homepage',
-  'repository',
-  'license',
-  'keywords',
-]);
+const descriptive: ReadonlySet<string> = new Set(manifestFields);
 /** Fields of the whole service, whose listener and logs serve all presets. */
 const serviceFields: ReadonlySet<string> = new Set(Object.keys(ServiceSettings.properties));
 

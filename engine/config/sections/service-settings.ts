@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
+import Type, { type TSchema } from 'typebox';
 import { Clean, Default } from 'typebox/value';
 import type { JsonObject } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
@@ -134,26 +135,26 @@ export const coerceFromEnv = (
   }
   const missing = new Set(unset.map(({ path }) => path));
   const coerced = Object.entries(source).flatMap(([name, value]) => {
-    const convert = textFields.get(name);
-    if (!convert || typeof value !== 'string') return [[name, value] as const];
-    return missing.has(name) || value.trim() === '' ? [] : [[name, convert(value.trim())] as const];
+    const field = textFields.get(name);
+    if (!field || typeof value !== 'string') return [[name, value] as const];
+    return missing.has(name) || value.trim() === '' ? [] : [[name, fromText(field, value.trim())] as const];
   });
   return Object.fromEntries(coerced);
 };
 
-const flagOf = (text: string): string | boolean => (text === 'true' || text === 'false' ? text === 'true' : text);
+/** The settings that may be text which the environment supplies (`"PORT": "$PORT"`): single values without a secret. */
+export const textFields: ReadonlyMap<string, TSchema> = new Map(
+  Object.entries(ServiceSettings.properties).filter(
+    ([, field]) => !Type.IsObject(field) && !Type.IsArray(field) && !('secret' in field),
+  ),
+);
 
-/** Fields that may be text which the environment supplies (`"PORT": "$PORT"`), and its conversion. */
-export const textFields = new Map<string, (text: string) => string | number | boolean>([
-  ['HOST', (text) => text],
-  ['PORT', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text)],
-  ['WORKERS', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text.toLowerCase())],
-  ['LOG', flagOf],
-  ['LOG_LEVEL', (text) => text.toLowerCase()],
-  ['KEEP_ALIVE', flagOf],
-  ['CHAT_STRICT', flagOf],
-  ['GRAMMAR', (text) => text.toLowerCase()],
-]);
+const fromText = (field: TSchema, text: string): string | number | boolean => {
+  if (Type.IsString(field)) return text;
+  const lower = text.toLowerCase();
+  if (lower === 'true' || lower === 'false') return lower === 'true';
+  return /^\d{1,9}$/.test(lower) ? Number(lower) : lower;
+};
 
 const logLevel = (level: ServiceSettings['LOG_LEVEL']): LogLevel => {
   if (level === 'trace') return 'debug';

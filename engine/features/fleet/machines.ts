@@ -31,10 +31,10 @@ const bounds = {
   firstByteMs: timeoutMs,
   idleMs: timeoutMs,
   callMs: 0,
-  connections: 1,
-  queue: 1,
+  connectionsPerProvider: 1,
+  queuePerProvider: 1,
   queueMs: timeoutMs,
-  decompressedBytes: maxAnswer,
+  decompressedReplyBytes: maxAnswer,
   environment: {},
 };
 

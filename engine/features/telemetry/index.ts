@@ -25,8 +25,8 @@ const collectorBounds = {
   firstByteMs: 20_000,
   idleMs: 20_000,
   callMs: 0,
-  connections: 2,
-  queue: 2,
+  connectionsPerProvider: 2,
+  queuePerProvider: 2,
   queueMs: 20_000,
-  decompressedBytes: 1 << 20,
+  decompressedReplyBytes: 1 << 20,
 };

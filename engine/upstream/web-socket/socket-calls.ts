@@ -41,7 +41,7 @@ export class SocketCalls {
 
   constructor(parts: SocketCallsParts) {
     this.#parts = parts;
-    this.#pool = new SocketPool(parts.clock, parts.options.connections);
+    this.#pool = new SocketPool(parts.clock, parts.options.connectionsPerProvider);
     this.#stopWatching = parts.clock.onWake(() => this.#pool.wake());
   }
 
@@ -98,7 +98,7 @@ export class SocketCalls {
   #open(target: SocketTarget, headers: Headers, place: SocketPlace, socketCall: SocketCall): () => void {
     const { options, clock } = this.#parts;
     const opened = this.#pool.opening(place);
-    const maxBytes = options.decompressedBytes;
+    const maxBytes = options.decompressedReplyBytes;
     const cancel = openWebSocket({ ...target, headers, maxBytes, clock }, (outcome) => {
       opened();
       if (outcome === 'refused') {

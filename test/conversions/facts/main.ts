@@ -6,7 +6,6 @@ import { firstRunConfig } from '../../../engine/config/files/first-run.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
 import { refreshModels } from '../../../engine/endpoints/refresh-models.ts';
 import { openPriceTable } from '../../../engine/routing/catalogue/price-table.ts';
-import { boundsOf } from '../../../engine/routing/gateway.ts';
 import { knownVendors } from '../../../engine/service/load-config.ts';
 import { createUpstreams } from '../../../engine/upstream/create-upstreams.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
@@ -36,7 +35,7 @@ const listVendors = async () => {
   const [client] = clientProtocols.map(({ protocol }) => protocol);
   if (demo || 'faults' in checked || !client) return { listOf: () => undefined, problems: new Map<string, string>() };
   const home = await mkdtemp(join(tmpdir(), 'junctor-facts-'));
-  const upstreams = createUpstreams({ ...boundsOf(checked.config), environment: process.env });
+  const upstreams = createUpstreams({ ...checked.config.timeouts, ...checked.config.limits, environment: process.env });
   try {
     const { gateway } = await offlineGateway(checked.config, home, {});
     const parts = { gateway: { ...gateway, upstreams }, client, localServerKinds: [], limitMs };

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { Config } from '../../../engine/config/config.ts';
 import { formatFinding } from '../../../engine/config/diagnostics.ts';
-import { keepAliveMs, settingSections } from '../../../engine/config/schema.ts';
+import { keepAliveMs, ServiceSettings, settingSections } from '../../../engine/config/schema.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
-import type { JsonObject } from '../../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 
 const env = { KEY: 's3cret', HOST_NAME: '127.0.0.2', PORT_NUMBER: '4000', BLANK: '  ' };
 const p = { name: 'p', baseUrl: 'https://h.example/v1', apiKey: '$KEY', models: ['m', 'n'] };
@@ -281,6 +281,19 @@ test('every field is read', (t) => {
     },
   );
 });
+
+const settings: JsonObject = JSON.parse(JSON.stringify(ServiceSettings.properties));
+for (const [name, field] of Object.entries(settings)) {
+  const usual = isJsonObject(field) ? field.default : undefined;
+  if (usual === undefined) continue;
+  const other = typeof usual === 'boolean' ? !usual : usual;
+  test(`${name} may be a text from the environment`, (t) => {
+    const referred = validateConfig({ [name]: '$OTHER' }, { OTHER: ` ${String(other).toUpperCase()} ` });
+    const { faults } = findings({ [name]: other });
+    t.deepEqual('faults' in referred ? referred.faults.map(formatFinding) : [], faults);
+    if (faults.length === 0) t.like(referred, { config: configOf({ [name]: other }) });
+  });
+}
 
 test('text from the environment may stand for a port, a flag or a level', (t) => {
   const config = configOf({ HOST: '$HOST_NAME', PORT: '$PORT_NUMBER', LOG: 'false', LOG_LEVEL: 'WARN' });

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { of } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { ConnectionLimit } from '../../../engine/http/listener.ts';
-import { defaultLimits } from '../../../engine/http/settings.ts';
 import { until } from '../../support/until.ts';
 import { endpoint, serve, text } from './rig.ts';
 
@@ -31,7 +31,7 @@ test('S11 active requests count, regardless of the age of their connections', (t
 });
 
 test('S11 no more than the limit of connections of one client address, 1,024 by default; another address is still served', async (t) => {
-  t.is(defaultLimits.connectionsPerClient, 1024);
+  t.is(defaultSettings().limits.connectionsPerClient, 1024);
   const limit = 64;
   const warnings: string[] = [];
   const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }], {

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { NEVER, Observable, of, Subject, take, throwError } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
 import type { HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
 import { listen } from '../../../engine/http/listener.ts';
@@ -211,6 +212,7 @@ test('a busy port is an error of one line', async (t) => {
     host: '127.0.0.1',
     router: createRouter([], plainWording),
     guard: { host: '127.0.0.1', allowedHosts: [] },
+    limits: defaultSettings().limits,
   };
   const first = await serve(t, []);
   const message = /^Can't listen: port \d+ on 127\.0\.0\.1 is in use\..*$/;
@@ -239,7 +241,7 @@ test('routes, key and limits change at run time', async (t) => {
     router: next,
     guard: { host: '127.0.0.1', allowedHosts: ['new.lan'] },
     apiKey: 'k',
-    limits: { bodyBytes: 2 },
+    limits: { ...defaultSettings().limits, bodyBytes: 2 },
   });
   const without = await raw(listener.port, asked);
   t.deepEqual(statusesOf(without.text), [401]);

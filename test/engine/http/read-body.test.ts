@@ -3,10 +3,11 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import test from 'ava';
 import { Subject } from 'rxjs';
 import { Client } from 'undici';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { decompressBody, readCodings } from '../../../engine/http/decompress-body.ts';
 import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../engine/http/endpoint.ts';
 import { BodyReservation, readBody } from '../../../engine/http/read-body.ts';
-import { defaultLimits } from '../../../engine/http/settings.ts';
+import { ownLimits } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
 import { MemoryBudget } from '../../../engine/runtime/memory-budget.ts';
 import { until } from '../../support/until.ts';
@@ -114,7 +115,7 @@ test('64 streams with bodies of 1 MiB leave the default budget to others', (t) =
   const budget = new MemoryBudget();
   const body = Buffer.alloc(1024 * 1024, 'x');
   for (let index = 0; index < 64; index += 1) {
-    const reservation = new BodyReservation(budget.reserve(defaultLimits.bodiesBytes));
+    const reservation = new BodyReservation(budget.reserve(defaultSettings().limits.bodiesBytes));
     t.is(reservation.complete(body), undefined);
     reservation.countAs('values');
     if (index % 2 === 0) reservation.countAs('none');
@@ -318,7 +319,13 @@ const reading = (headers: HeaderList, maxBytes = 1_000_000) => {
   const results: (Uint8Array | Rejection)[] = [];
   const reader = readBody({
     stream: fake.stream,
-    limits: { ...defaultLimits, bodyBytes: 1_000, bodyWindowMs: 1_000, bodyBytesPerSecond: 100 },
+    limits: {
+      ...defaultSettings().limits,
+      ...ownLimits,
+      bodyBytes: 1_000,
+      bodyWindowMs: 1_000,
+      bodyBytesPerSecond: 100,
+    },
     ticker: new Ticker(1_000_000, () => 0),
     reservation: new BodyReservation(new MemoryBudget().reserve(maxBytes)),
     received: (result) => results.push(result),

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { of } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import type { Endpoint } from '../../../engine/http/endpoint.ts';
 import { listen } from '../../../engine/http/listener.ts';
 import { createRouter } from '../../../engine/http/router.ts';
@@ -21,6 +22,7 @@ test('a process that retires gives up its port before its WebSocket clients are 
     port: 0,
     router: createRouter([{ method: 'POST', path: '/v1/responses', endpoint }], responsesClient.encodeFault),
     guard: { host: '127.0.0.1', allowedHosts: [] },
+    limits: defaultSettings().limits,
     server: {
       facts: { server: 'node', reason: '' },
       warning: undefined,

@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { concat, map, type Observable, of, Subject, take, timer } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { freePort } from '../../../engine/http/bind.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { Listener, PortSharing } from '../../../engine/http/listener.ts';
@@ -147,7 +148,11 @@ test('without kept connections, each answer is the last of its own, until that i
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
   for (const path of ['/who', '/slow', '/large', '/nothing']) t.is((await get(port, path, agent)).connection, 'close');
-  listener.update({ router: createRouter(rows('x'), plainWording), guard: { host: '127.0.0.1', allowedHosts: [] } });
+  listener.update({
+    router: createRouter(rows('x'), plainWording),
+    guard: { host: '127.0.0.1', allowedHosts: [] },
+    limits: defaultSettings().limits,
+  });
   t.not((await get(port, '/who', agent)).connection, 'close');
 });
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type Observable, of } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import type {
   Endpoint,
   FormatFault,
@@ -98,13 +99,17 @@ export const fakeStream = (headers: HeaderList = []): FakeStream => {
 export const serve = async (
   t: ExecutionContext,
   rows: readonly HttpRoute[],
-  over: Partial<ListenOptions> = {},
+  {
+    limits,
+    ...over
+  }: Partial<Omit<ListenOptions, 'limits'>> & { readonly limits?: Partial<ListenOptions['limits']> } = {},
 ): Promise<Listener> => {
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
     router: createRouter(rows, plainWording),
     guard: { host: '127.0.0.1', allowedHosts: [] },
+    limits: { ...defaultSettings().limits, ...limits },
     ...over,
   });
   t.teardown(() => listener.close());

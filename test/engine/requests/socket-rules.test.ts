@@ -1,11 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { type Observable, of, Subject } from 'rxjs';
+import { defaultSettings } from '../../../engine/config/sections/service-settings.ts';
 import { trustedProxies } from '../../../engine/http/access/access.ts';
 import { admission } from '../../../engine/http/admission.ts';
 import { Conversations } from '../../../engine/http/conversations.ts';
 import type { Endpoint, HttpRequest, ReplyPart } from '../../../engine/http/endpoint.ts';
 import { createRouter } from '../../../engine/http/router.ts';
-import { defaultLimits, type HttpLimits, type ServingListener } from '../../../engine/http/settings.ts';
+import { type HttpLimits, ownLimits, type ServingListener } from '../../../engine/http/settings.ts';
 import { ClientSocket } from '../../../engine/http/socket/client-socket.ts';
 import { ReplyFrames } from '../../../engine/http/socket/reply-frames.ts';
 import type { MessageStream } from '../../../engine/http/stream.ts';
@@ -60,7 +61,7 @@ const rigOf = (
     settings: {
       router: createRouter([], responsesClient.encodeFault),
       admission: admission({ guard: { host: '127.0.0.1', allowedHosts: [] }, proxies }),
-      limits: { ...defaultLimits, ...limits },
+      limits: { ...defaultSettings().limits, ...ownLimits, ...limits },
       proxies,
       keepAlive: true,
     },

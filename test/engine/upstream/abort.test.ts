@@ -33,7 +33,7 @@ test('before the first turn of the event loop: no connection is made', async (t)
 test('while queued: it is never sent, and the queue continues', async (t) => {
   const upstream = await startUpstream((_request, count) => ({ pieces: [count === 1 ? 50 : 0, String(count)] }));
   t.teardown(() => upstream.close());
-  const upstreams = testUpstreams({ connections: 1 });
+  const upstreams = testUpstreams({ connectionsPerProvider: 1 });
   const first = start(upstreams, callOf(upstream.url, { body: '"first"' }));
   const queued = start(upstreams, callOf(upstream.url, { body: '"queued"' }));
   const third = start(upstreams, callOf(upstream.url, { body: '"third"' }));
@@ -49,7 +49,7 @@ test('while queued: it is never sent, and the queue continues', async (t) => {
 test('the one before is aborted: a queued call gets a connection of its own', async (t) => {
   const upstream = await startUpstream((_request, count) => (count === 1 ? 'never' : { pieces: ['b'] }));
   t.teardown(() => upstream.close());
-  const upstreams = testUpstreams({ connections: 1 });
+  const upstreams = testUpstreams({ connectionsPerProvider: 1 });
   const first = start(upstreams, callOf(upstream.url));
   const second = start(upstreams, callOf(upstream.url));
   await until(() => upstream.requests.length === 1);
@@ -137,7 +137,7 @@ test('while the body is held back, whatever the head said of the connection', as
 test('a thousand aborts at random moments leave nothing behind', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 1, 'b', 1, 'c'] }));
   t.teardown(() => upstream.close());
-  const upstreams = testUpstreams({ connections: 20 });
+  const upstreams = testUpstreams({ connectionsPerProvider: 20 });
   const before = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout').length;
   for (let round = 0; round < 20; round += 1) {
     const calls = Array.from({ length: 50 }, () => start(upstreams, callOf(upstream.url)));

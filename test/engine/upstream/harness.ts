@@ -12,10 +12,10 @@ export const testUpstreams = (options: Partial<UpstreamOptions> = {}): Upstreams
     firstByteMs: 600_000,
     idleMs: 600_000,
     callMs: 0,
-    connections: Number.POSITIVE_INFINITY,
-    queue: Number.POSITIVE_INFINITY,
+    connectionsPerProvider: Number.POSITIVE_INFINITY,
+    queuePerProvider: Number.POSITIVE_INFINITY,
     queueMs: 600_000,
-    decompressedBytes: 1 << 20,
+    decompressedReplyBytes: 1 << 20,
     environment: {},
     ...options,
   });

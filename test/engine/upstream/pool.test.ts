@@ -28,7 +28,7 @@ test('a thousand calls one after the other share a connection and leave nothing 
 test('calls at the same time have connections of their own, up to the limit', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: [30, 'a'] }));
   t.teardown(() => upstream.close());
-  const upstreams = testUpstreams({ connections: 3 });
+  const upstreams = testUpstreams({ connectionsPerProvider: 3 });
   let most = 0;
   const calls = Array.from({ length: 10 }, () => start(upstreams, callOf(upstream.url)));
   const watch = setInterval(() => {
@@ -132,7 +132,7 @@ test('an upstream that ends each reused connection without a byte serves every c
     return { pieces: ['a'] };
   });
   t.teardown(upstream.close);
-  const { upstreams } = clocked({ connections: 8 });
+  const { upstreams } = clocked({ connectionsPerProvider: 8 });
   for (let round = 0; round < 10; round += 1) {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => read(upstreams, callOf(upstream.url))));
     t.deepEqual(
@@ -159,7 +159,7 @@ test('each queued call waits for the same time, in which a sleep does not count'
       }),
   );
   t.teardown(upstream.close);
-  const { time, upstreams } = clocked({ connections: 1, queueMs: 5_000 });
+  const { time, upstreams } = clocked({ connectionsPerProvider: 1, queueMs: 5_000 });
   const stats = () => upstreams.poolStats(new URL(upstream.url));
   const first = start(upstreams, callOf(upstream.url));
   await until(() => upstream.requests.length === 1);

@@ -21,7 +21,7 @@ const stalls =
 
 const setUp = async (t: ExecutionContext, script: SocketScript = stalls(0)) => {
   const time = testTime();
-  const upstreams = testUpstreams({ clock: time.clock, decompressedBytes: 1 << 24 });
+  const upstreams = testUpstreams({ clock: time.clock, decompressedReplyBytes: 1 << 24 });
   const vendor = await startSocketUpstream({ script });
   t.teardown(async () => {
     await vendor.close();

@@ -104,7 +104,7 @@ test('at most 64 connections to one origin, and 4 of one conversation; the other
 
 test('fewer if the configuration allows fewer; the longest idle one makes room', async (t) => {
   const time = testTime();
-  const { upstreams, vendors, call } = await setUp(t, { connections: 2, clock: time.clock });
+  const { upstreams, vendors, call } = await setUp(t, { connectionsPerProvider: 2, clock: time.clock });
   const [vendor] = vendors;
   const inputs: Record<string, object[]> = {};
   const connectionOf = async (conversation: string) => {

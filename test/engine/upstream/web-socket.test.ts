@@ -36,7 +36,7 @@ const setUp = async (
 ) => {
   const upstream = await startSocketUpstream(options);
   t.teardown(upstream.close);
-  const upstreams = testUpstreams({ decompressedBytes: 1 << 20, ...more });
+  const upstreams = testUpstreams({ decompressedReplyBytes: 1 << 20, ...more });
   t.teardown(() => upstreams.close());
   const call = (input: readonly object[], over: object = {}, callOver: Partial<UpstreamCall> = {}) =>
     callOf(upstream.url, {

@@ -185,7 +185,7 @@ test('members are set, and removed together with emptied parents', (t) => {
 test('a preset replaces fields, but merges the router by member', (t) => {
   const config = { PORT: 1, Providers: [], Router: { default: 'a,m', routes: { think: 'a,t', image: 'a,i' } } };
   const manifest = { name: 'x', PORT: 2, learn: false, Router: { routes: { think: 'b,t' } } };
-  t.deepEqual(mergePreset(config, manifest, settingsOf(configSchema())), {
+  t.deepEqual(mergePreset(config, manifest, configSchema()), {
     PORT: 1,
     Providers: [],
     Router: { default: 'a,m', routes: { think: 'b,t', image: 'a,i' } },
@@ -223,7 +223,7 @@ test('a new setting shows in the form by its declaration alone', (t) => {
   t.is(logs?.value.newer, true);
   t.true(JSON.stringify(logs?.schema).includes('after a restart'));
   t.like(groups.at(-1), { title: 'Apart', titles: { apart: 'New one (apart)' } });
-  t.deepEqual(mergePreset({}, { newer: true }, settingsOf(schema)), {});
+  t.deepEqual(mergePreset({}, { newer: true }, schema), {});
 });
 
 const options: JsonObject = {

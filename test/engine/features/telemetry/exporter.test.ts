@@ -42,10 +42,10 @@ const open = async (t: ExecutionContext, script: Script) => {
     firstByteMs: 60_000,
     idleMs: 60_000,
     callMs: 0,
-    connections: 1,
-    queue: 1,
+    connectionsPerProvider: 1,
+    queuePerProvider: 1,
     queueMs: 5_000,
-    decompressedBytes: 1 << 20,
+    decompressedReplyBytes: 1 << 20,
     environment: {},
   });
   const time = manualClock();

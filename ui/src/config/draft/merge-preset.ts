@@ -1,13 +1,14 @@
 import { isJsonObject, type Json, type JsonObject, parseObject } from '../../api/json.ts';
 import { isPlaceholder } from '../reference.ts';
-
-/** The descriptive fields of a manifest. */
-const about = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords'];
+import { settingsOf } from '../settings-of.ts';
 
 /**
- * The configuration that a preset's requests use: its fields replace others, but for those of the service; `Router` is merged by member.
+ * The configuration that a preset's requests use: its fields replace others, but for those that, by the schema, are
+ * settings of the service or describe the preset; `Router` is merged by member.
  */
-export const mergePreset = (config: JsonObject, manifest: JsonObject, settings: JsonObject = {}): JsonObject => {
+export const mergePreset = (config: JsonObject, manifest: JsonObject, schema: JsonObject = {}): JsonObject => {
+  const settings = settingsOf(schema);
+  const about = Array.isArray(schema.manifest) ? schema.manifest : [];
   const own = Object.entries(manifest).filter(([name]) => !about.includes(name) && settings[name] === undefined);
   const merged: JsonObject = { ...config, ...Object.fromEntries(own) };
   const { Router: below } = config;

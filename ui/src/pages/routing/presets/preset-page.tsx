@@ -12,7 +12,7 @@ import { hideTyped, printHidden } from '../../../config/fields/hide-typed.ts';
 import { parseText } from '../../../config/fields/parse-text.ts';
 import { useFocusWanted } from '../../../config/fields/wanted-field.ts';
 import { Problems } from '../../../config/problems.tsx';
-import { useSettings } from '../../../config/use-settings.ts';
+import { useConfigSchema } from '../../../config/use-config-schema.ts';
 import { counted } from '../../../format/count.ts';
 import { Button, IconButton } from '../../../parts/controls/button.tsx';
 import { DiffView } from '../../../parts/diff/diff-view.tsx';
@@ -61,8 +61,8 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
   const draft = useDraft(`preset.${name}`, `the preset ${name}`, presetPages, savedText, withoutTyped);
   const isNew = data !== undefined && data.manifest === undefined;
   const text = isNew && !draft.dirty ? JSON.stringify(beginning(config), null, 2) : (draft.value ?? '');
-  const settings = useSettings();
-  const { manifest, faults, warnings } = useManifest(text, config, settings);
+  const schema = useConfigSchema();
+  const { manifest, faults, warnings } = useManifest(text, config, schema);
   useFocusWanted();
   const form = useMemo<Form | undefined>(
     () =>
@@ -206,7 +206,7 @@ export const PresetPage = ({ name }: { readonly name: string }) => {
                 <DiffView
                   label="Compared with config.json"
                   before={hideTyped(config)}
-                  after={hideTyped(mergePreset(config, manifest, settings))}
+                  after={hideTyped(mergePreset(config, manifest, schema))}
                 />
               </>
             )}

@@ -4,6 +4,7 @@ import { type ConfigFile, checkConfig, type Finding } from '../../../api/config/
 import { isJsonObject, type JsonObject } from '../../../api/json.ts';
 import { mergePreset, withoutPlaceholders } from '../../../config/draft/merge-preset.ts';
 import { parseText } from '../../../config/fields/parse-text.ts';
+import { settingsOf } from '../../../config/settings-of.ts';
 
 /** A manifest as typed, with its findings. */
 interface TypedManifest {
@@ -17,7 +18,7 @@ const pauseMs = 300;
 const nothing = { faults: [], warnings: [] };
 
 /** Parses a manifest, and has the gateway check the merged configuration. */
-export const useManifest = (text: string, config: ConfigFile | undefined, settings: JsonObject): TypedManifest => {
+export const useManifest = (text: string, config: ConfigFile | undefined, schema: JsonObject): TypedManifest => {
   const read = useMemo(() => readManifest(text), [text]);
   const [told, setTold] = useState<Omit<TypedManifest, 'manifest'>>(nothing);
   const { manifest } = read;
@@ -29,7 +30,7 @@ export const useManifest = (text: string, config: ConfigFile | undefined, settin
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
       // The merged value may have a wrong shape: the check reports it.
-      checkConfig(mergePreset(config, withoutPlaceholders(manifest), settings) as ConfigFile, leaving.signal).then(
+      checkConfig(mergePreset(config, withoutPlaceholders(manifest), schema) as ConfigFile, leaving.signal).then(
         ({ faults, warnings }) => setTold({ faults, warnings: warnings.filter(({ path }) => isOwn(path, manifest)) }),
         (error: unknown) => {
           if (!isAbort(error)) setTold({ faults: [], warnings: [{ path: '', message: wordError(error) }] });
@@ -40,8 +41,8 @@ export const useManifest = (text: string, config: ConfigFile | undefined, settin
       window.clearTimeout(timer);
       leaving.abort();
     };
-  }, [manifest, config, settings]);
-  const idle = Object.keys(settings)
+  }, [manifest, config, schema]);
+  const idle = Object.keys(settingsOf(schema))
     .filter((name) => manifest?.[name] !== undefined)
     .map((path) => ({ path, message: 'has no effect in a preset' }));
   return { manifest, faults: [...read.faults, ...told.faults], warnings: [...idle, ...told.warnings] };
