@@ -78,7 +78,6 @@ export const pages: readonly PageEntry[] = [
     title: 'Getting started',
     load: async () => (await later()).GettingStarted,
   },
-  { name: 'styles', title: 'Styles', load: async () => (await later()).Styles },
 ];
 
 /** The names of the navigation's entries in their groups. */

@@ -219,7 +219,6 @@ browserTest('the list and what is open look right in both themes at all widths',
     ['#/requests/req_looked_at', 'Open in playground'],
     ['#/requests/req_looked_at?tab=path', 'Gateway overhead'],
     ['#/requests?group=session', 'Last used'],
-    ['#/styles', 'Every part in every state'],
   ] as const) {
     await look({ page, complaints }, hash);
     await page.getByText(text).first().waitFor({ state: 'attached' });

@@ -5,5 +5,4 @@ export { Playground } from './playground/playground.tsx';
 export { Providers } from './providers/providers.tsx';
 export { Routing } from './routing/routing.tsx';
 export { Settings } from './settings/settings.tsx';
-export { Styles } from './styles/styles.tsx';
 export { Usage } from './usage/usage.tsx';
