@@ -261,7 +261,7 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
     ['/usage', 'Requests'],
     ['/providers', 'Add a provider'],
     ['/routing?at=scenario%2Fdefault', 'Destination, then fallbacks'],
-    ['/clients', 'Revoke'],
+    ['/clients', 'Budget left'],
   ] as const) {
     await page.goto(`${long.baseUrl}/ui#${hash}`);
     await page

@@ -9,14 +9,14 @@ import { useForm } from '../../config/fields/form.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
-import { Button } from '../../parts/controls/button.tsx';
+import { IconButton } from '../../parts/controls/button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';
-import { Panel } from '../../parts/layout/panel.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 import { href } from '../../router/route.ts';
 import { confirm } from '../../state/confirm.ts';
 import { toast } from '../../state/toast.ts';
+import { atLeast } from '../usage/usage-view.ts';
 import { EditClient } from './edit-client.tsx';
 
 /** Days in which the last use is looked for. */
@@ -50,28 +50,48 @@ export const ClientList = ({
   const [edited, setEdited] = useState<string>();
   const written = edited === undefined ? undefined : writtenClient(config, edited);
   const columns: readonly Column<Client>[] = [
-    { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono data-whole">{name}</span> },
+    { name: 'name', title: 'Name', width: '9rem', cell: ({ name }) => <span title={name}>{name}</span> },
     {
       name: 'last',
       title: 'Last use',
+      width: '6.5rem',
       cell: ({ name, usage }) => lastUseText(usage.today.requests, lastUse.get(name), days.data !== undefined),
     },
-    { name: 'today', title: 'Today', numeric: true, cell: ({ usage }) => spentText(usage.today) },
-    { name: 'month', title: 'This month', numeric: true, cell: ({ usage }) => spentText(usage.month) },
-    { name: 'budget', title: 'Budget', numeric: true, cell: (client) => <Budget client={client} /> },
-    { name: 'limits', title: 'Limits', cell: (client) => <span className="data-whole">{limitsText(client)}</span> },
+    {
+      name: 'today',
+      title: 'Today',
+      width: '8.5rem',
+      numeric: true,
+      cell: ({ usage }) => <Spent used={usage.today} />,
+    },
+    {
+      name: 'month',
+      title: 'This month',
+      width: '8.5rem',
+      numeric: true,
+      cell: ({ usage }) => <Spent used={usage.month} />,
+    },
+    { name: 'budget', title: 'Budget left', width: '15.5rem', cell: (client) => <Budget client={client} /> },
+    {
+      name: 'limits',
+      title: 'Limits',
+      about: 'What is left of each, and what it may use',
+      cell: (client) => <span title={limitsText(client)}>{limitsText(client)}</span>,
+    },
     {
       name: 'actions',
       title: '',
+      width: '5rem',
+      numeric: true,
       cell: ({ name }) => (
-        <div className="row">
-          <Button onClick={() => setEdited(name)}>
-            Edit<span className="unseen"> {name}</span>
-          </Button>
-          <Button onClick={() => void revoke(name, data.clients.length === 1).then((done) => done && reload())}>
-            Revoke<span className="unseen"> {name}</span>
-          </Button>
-        </div>
+        <>
+          <IconButton icon="edit" label={`Edit ${name}`} onClick={() => setEdited(name)} />
+          <IconButton
+            icon="remove"
+            label={`Revoke ${name}`}
+            onClick={() => void revoke(name, data.clients.length === 1).then((done) => done && reload())}
+          />
+        </>
       ),
     },
   ];
@@ -83,22 +103,21 @@ export const ClientList = ({
           the key of a client, or the gateway’s own.
         </Notice>
       )}
-      <Panel flush title="Keys" about="One for each program or person, with its use, budget and limits.">
-        <DataTable
-          label="Clients"
-          rows={data.clients}
-          rowKey={({ name }) => name}
-          open={({ name }) => `${href('/requests')}?${new URLSearchParams({ client: name, from: `${lookedDays}d` })}`}
-          empty={
-            <Empty title="No clients yet">
-              {data.isKeyNeeded
-                ? 'All programs use the key of this gateway (APIKEY).'
-                : 'Requests need no key. The first client changes that for all programs.'}
-            </Empty>
-          }
-          columns={columns}
-        />
-      </Panel>
+      <DataTable
+        lines
+        label="Clients"
+        rows={data.clients}
+        rowKey={({ name }) => name}
+        open={({ name }) => `${href('/requests')}?${new URLSearchParams({ client: name, from: `${lookedDays}d` })}`}
+        empty={
+          <Empty title="No clients yet">
+            {data.isKeyNeeded
+              ? 'All programs use the key of this gateway (APIKEY).'
+              : 'Requests need no key. The first client changes that for all programs.'}
+          </Empty>
+        }
+        columns={columns}
+      />
       {written && <EditClient client={written} onChanged={reload} onClose={() => setEdited(undefined)} />}
     </>
   );
@@ -118,57 +137,56 @@ const lastUseText = (today: number, last: string | null | undefined, isKnown: bo
   return isKnown ? `not in ${lookedDays} days` : '–';
 };
 
-const spentText = ({ requests, input, output, cost, unpriced }: Client['usage']['today']): string =>
-  requests === 0
-    ? '–'
-    : `${counted(requests, 'request')} · ${shortCount(input + output)} tokens · ${unpriced > 0 ? '≥ ' : ''}${usd(cost)}`;
+const Spent = ({ used: { requests, input, output, cost, unpriced } }: { readonly used: Client['usage']['today'] }) =>
+  requests === 0 ? (
+    '–'
+  ) : (
+    <span title={`${count(input + output)} tokens`}>
+      {counted(requests, 'request')} · {atLeast(cost, unpriced, usd)}
+    </span>
+  );
 
 const nanoPerUsd = 1e9;
 
-/** The part of a budget that is used, as a bar, and what is left of it in words. */
+/** How much of a budget is used, as a bar, and what is left of its scarcer part. */
 const Budget = ({ client: { name, budget, unpricedModels = [] } }: { readonly client: Client }) => {
   if (!budget) return 'none';
   const { tokens, remaining = 0, usd: most, remainingUsd = 0, per, renewsAt, isUsedUp } = budget;
-  const share = Math.max(
-    most === undefined ? 0 : 1 - remainingUsd / most,
-    tokens === undefined ? 0 : 1 - remaining / tokens,
-  );
-  const left = [
-    ...(most === undefined ? [] : [`${usd(remainingUsd * nanoPerUsd)} of ${usd(most * nanoPerUsd)}`]),
-    ...(tokens === undefined ? [] : [`${shortCount(remaining)} of ${shortCount(tokens)} tokens`]),
+  const dollars = (value: number): string => usd(value * nanoPerUsd);
+  const [scarce, ...others] = [
+    ...(most === undefined
+      ? []
+      : [{ left: remainingUsd / most, text: `${dollars(remainingUsd)} of ${dollars(most)}` }]),
+    ...(tokens === undefined
+      ? []
+      : [{ left: remaining / tokens, text: `${shortCount(remaining)} of ${shortCount(tokens)} tokens` }]),
+  ].toSorted((one, other) => one.left - other.left);
+  const text = `${isUsedUp ? 'used up: ' : ''}${scarce?.text} per ${per}`;
+  const about = [
+    ...others.map((other) => `Also ${other.text}.`),
+    `Renewed ${dayAndTime(renewsAt)}.`,
+    ...(unpricedModels.length > 0
+      ? [`No price is known of ${unpricedModels.join('; ')}: not in the budget in USD.`]
+      : []),
   ];
   return (
-    <div
-      className="budget"
-      title={[
-        ...(tokens === undefined ? [] : [`${count(remaining)} of ${count(tokens)} tokens are left.`]),
-        `Renewed ${dayAndTime(renewsAt)}.`,
-        ...(unpricedModels.length > 0
-          ? [`No price is known of ${unpricedModels.join('; ')}: not in the budget in USD.`]
-          : []),
-      ].join(' ')}
-    >
-      <meter aria-label={`Budget of ${name}`} min={0} max={1} high={0.9} optimum={0} value={share} />
-      {left.map((text) => (
-        <span key={text} className="small">
-          {isUsedUp && 'used up: '}
-          {text} per {per} left
-        </span>
-      ))}
-    </div>
+    <span className="budget" title={[text, ...about].join('\n')}>
+      <meter aria-label={`Budget of ${name}`} min={0} max={1} high={0.9} optimum={0} value={1 - (scarce?.left ?? 1)} />
+      {text}
+    </span>
   );
 };
 
 const limitTitles = {
-  requestsPerMinute: 'requests per minute',
-  tokensPerMinute: 'tokens per minute',
-  streams: 'answers at a time',
+  requestsPerMinute: 'requests/min',
+  tokensPerMinute: 'tokens/min',
+  streams: 'answers at once',
 } as const satisfies Record<Client['limits'][number]['limit'], string>;
 
 const limitsText = ({ limits, models, routes, expires, isExpired }: Client): string =>
   [
     ...limits.map(
-      ({ limit, most, remaining }) => `${shortCount(remaining)} of ${shortCount(most)} ${limitTitles[limit]} left`,
+      ({ limit, most, remaining }) => `${shortCount(remaining)} of ${shortCount(most)} ${limitTitles[limit]}`,
     ),
     ...(models ? [`models ${models.join(' ')}`] : []),
     ...(routes ? [`routes ${routes.join(' ')}`] : []),

@@ -35,7 +35,7 @@ export const ToolSetup = ({
 }) => {
   const { saved } = useForm();
   const [tool, setTool] = useState(() => toolPlace.read());
-  const [shell, setShell] = useState(() => shellPlace.read() ?? '');
+  const [shell, setShell] = useState(() => shellPlace.read() ?? 'posix');
   const [picked, setModel] = useState<string>();
   const base = `${gatewayUrl()}${preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`}`;
   const key = isKeyNeeded || ownKey !== undefined;
@@ -43,7 +43,7 @@ export const ToolSetup = ({
   const load = useCallback(
     (signal: AbortSignal) => {
       const model = picked === undefined ? {} : { model: picked || routedName };
-      return readGuides({ base, ...model, shell: shell in shells ? shell : 'posix', key }, signal);
+      return readGuides({ base, ...model, shell, key }, signal);
     },
     [base, picked, shell, key, saved],
   );
