@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { layOut, neighbourOf } from '../../../ui/src/pages/routing/drawing/lay-out.ts';
+import { relatedTo } from '../../../ui/src/pages/routing/drawing/related.ts';
 import { graphOf, wayOf } from '../../../ui/src/pages/routing/drawing/routing-graph.ts';
 import { nodeOfField } from '../../../ui/src/pages/routing/edit-routing.ts';
 
@@ -173,6 +174,31 @@ test('named models are one box, a member of a pool is drawn once, and stages onc
     'a way passes them at the height of its destination',
   );
   t.is(at('to/q')?.state, 'off', 'half a name is no fault yet');
+});
+
+test('ways through a node are told from those that share its stage or its client', (t) => {
+  const graph = graphOf(
+    {
+      ...config,
+      Router: {
+        rules: [{ name: 'own', when: {}, to: 'p,d' }],
+        routes: { think: 'p,b', background: 'mix' },
+        default: 'q,c',
+      },
+      Pools: [{ name: 'mix', members: [{ to: 'p,a' }] }],
+      transformers: ['maxtoken'],
+    },
+    [],
+    [],
+  );
+  const related = (id: string) => [...relatedTo(graph, id)].filter((one) => !one.startsWith('client/')).toSorted();
+  const shared = graph.nodes.find(({ rows = [] }) => rows.includes('to/p,b'))?.id ?? '';
+  t.true(graph.nodes.find(({ id }) => id === shared)?.rows?.includes('to/p,d'), 'one box of stages for both');
+  t.deepEqual(related('scenario/think'), ['junction', 'scenario/think', shared, 'to/p,b'].toSorted());
+  t.deepEqual(related('to/p,d'), ['junction', 'rule/0', shared, 'to/p,d'].toSorted());
+  t.deepEqual(related(shared), ['junction', 'rule/0', 'scenario/think', shared, 'to/p,b', 'to/p,d'].toSorted());
+  t.deepEqual(related('member/0/0'), related('scenario/background'), 'a pool and its members are on one way');
+  t.true(relatedTo(graph, 'rule/0').has('client/chat'));
 });
 
 test('the way of a tried request is its rule, its member of a pool with its stages, and who is asked next', (t) => {

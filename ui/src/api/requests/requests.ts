@@ -15,6 +15,10 @@ export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList,
 /** Token counts, as far as they are known. */
 export type Usage = NonNullable<RequestSummary['usage']>;
 
+/** Whether so many of them failed that someone should look: a quarter. */
+export const isFailing = ({ requests, failed }: { readonly requests: number; readonly failed: number }): boolean =>
+  failed > 0 && failed * 4 >= requests;
+
 /** Finished requests with a higher number than `after`. */
 export const listRequests = (after?: number, signal?: AbortSignal): Promise<RequestList> =>
   call('/api/requests', { query: { after, limit: 1000 }, signal });

@@ -1,9 +1,11 @@
-import { type KeyboardEvent, useRef } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { isFailing } from '../../../api/requests/requests.ts';
 import { count, counted } from '../../../format/count.ts';
 import { classNames } from '../../../parts/class-names.ts';
 import { useWidth } from '../../../parts/layout/use-width.ts';
 import './routing-drawing.css';
 import { layOut, neighbourOf, type PlacedNode } from './lay-out.ts';
+import { relatedTo } from './related.ts';
 import type { RoutingGraph } from './routing-graph.ts';
 
 const titles = { client: 'Clients', rule: 'Rules', stage: 'Stages', destination: 'Destinations' } as const;
@@ -34,6 +36,10 @@ export const RoutingDrawing = ({
   const [room, width] = useWidth();
   const box = useRef<HTMLDivElement>(null);
   const drawing = layOut(graph, width);
+  const [pointed, setPointed] = useState<string>();
+  const related = pointed === undefined ? undefined : relatedTo(graph, pointed);
+  const isDim = (...ids: readonly (string | undefined)[]): boolean =>
+    related !== undefined && ids.some((id) => id !== undefined && !related.has(id));
   const first = drawing.nodes.find(({ column }) => column === 'rule')?.id;
   const stop = drawing.nodes.some(({ id }) => id === chosen) ? chosen : first;
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -73,6 +79,7 @@ export const RoutingDrawing = ({
                 key={`${from} ${to} ${row} ${isAsk ?? false}`}
                 d={path}
                 className={classNames(
+                  isDim(from, to, row) && 'routing-dim',
                   isFallback && 'routing-fallback',
                   isAsk && 'routing-ask',
                   share > 0 && 'routing-live',
@@ -86,7 +93,7 @@ export const RoutingDrawing = ({
         {drawing.frames.map(({ id, x, y, width: itsWidth, height }) => (
           <span
             key={id}
-            className="routing-frame"
+            className={classNames('routing-frame', isDim(id) && 'routing-dim')}
             aria-hidden="true"
             style={{ insetInlineStart: x, insetBlockStart: y, width: itsWidth, height }}
           />
@@ -108,8 +115,12 @@ export const RoutingDrawing = ({
             total={graph.total}
             isChosen={node.id === chosen}
             isStop={node.id === stop}
-            look={isLit(node.id) ? 'routing-lit' : aside?.has(node.id) ? 'routing-next' : undefined}
+            look={classNames(
+              isLit(node.id) ? 'routing-lit' : aside?.has(node.id) && 'routing-next',
+              isDim(node.id) && 'routing-dim',
+            )}
             onChoose={onChoose}
+            onPoint={setPointed}
           />
         ))}
       </div>
@@ -128,9 +139,6 @@ const Legend = ({ graph: { links, nodes, total } }: { readonly graph: RoutingGra
   </ul>
 );
 
-const isFailing = ({ requests, failed }: Pick<PlacedNode, 'requests' | 'failed'>): boolean =>
-  failed > 0 && failed * 4 >= requests;
-
 const NodeButton = ({
   node,
   total,
@@ -138,13 +146,16 @@ const NodeButton = ({
   isStop,
   look,
   onChoose,
+  onPoint,
 }: {
   readonly node: PlacedNode;
   readonly total: number;
   readonly isChosen: boolean;
   readonly isStop: boolean;
-  readonly look: string | undefined;
+  readonly look: string;
   readonly onChoose: (id: string) => void;
+  /** The pointer is over it; `undefined`: no longer. */
+  readonly onPoint: (id: string | undefined) => void;
 }) => {
   const { id, column, title, about, requests, failed, state, x, y, width, height } = node;
   const share = total > 0 && requests > 0 ? `${count(Math.max(1, Math.round((requests * 100) / total)))} %` : '';
@@ -160,6 +171,8 @@ const NodeButton = ({
       aria-pressed={isChosen}
       title={[title, about, traffic].filter(Boolean).join('\n')}
       onClick={() => onChoose(id)}
+      onPointerEnter={() => onPoint(id)}
+      onPointerLeave={() => onPoint(undefined)}
     >
       <span className="routing-title">
         <span className="cut">{title}</span>
