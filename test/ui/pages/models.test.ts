@@ -34,6 +34,52 @@ browserTest('a provider shows what is known of its models, and more once it was 
   t.deepEqual(complaints, []);
 });
 
+browserTest(
+  'each provider is a line with its figures of the chosen time, and one that always fails shows it',
+  async (t) => {
+    const upstream = await startUpstream(({ text }) =>
+      text.includes('"m2"') ? jsonAnswer({ error: { message: 'wrong' } }, 400) : jsonAnswer(chatReply('fine')),
+    );
+    t.teardown(upstream.close);
+    const price = { input: 1_000, output: 1_000 };
+    const provider = (name: string, model: object | string) => ({
+      ...{ name, baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: [model] },
+    });
+    const gateway = await startGateway({
+      LOG: false,
+      Providers: [provider('good', { name: 'm1', price }), provider('bad', 'm2'), provider('idle', 'm3')],
+      Router: { default: 'good,m1' },
+    });
+    t.teardown(gateway.stop);
+    const send = async (model: string): Promise<void> => {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] });
+      await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+    };
+    for (const model of ['good,m1', 'good,m1', 'good,m1', 'bad,m2', 'bad,m2']) await send(model);
+    const browser = await startBrowser();
+    t.teardown(browser.close);
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers`);
+    const list = page.getByRole('list', { name: 'Providers' });
+    const row = (name: string) => list.getByRole('button', { name: new RegExp(`^${name}\\b`) });
+    await row('good')
+      .getByText(/^3 requests$/)
+      .waitFor();
+    t.regex((await row('good').innerText()).replaceAll(/\s+/g, ' '), /3 requests 0 failed p95 [\d.]+ m?s \$0\.006$/);
+    await row('bad').locator('.badge-bad', { hasText: 'all failed' }).waitFor();
+    await row('idle').getByText('no requests').waitFor();
+    const highest = "Math.max(...[...document.querySelectorAll('.sortable > li')].map((one) => one.clientHeight))";
+    t.is(await page.evaluate(highest), 32, 'one line each');
+    t.deepEqual(await violations(page), []);
+    await page.getByRole('group', { name: 'Time' }).getByText('7 days').click();
+    await page.waitForURL(/range=7d/);
+    await row('bad').click();
+    await list.getByRole('link', { name: 'Show its requests' }).click();
+    await page.getByRole('region', { name: 'Request list' }).getByRole('row', { name: /m2/ }).nth(1).waitFor();
+    t.regex(page.url(), /from=7d&provider=bad/);
+    t.deepEqual(complaints, []);
+  },
+);
+
 browserTest('a breaker is open until its time is over; then the next request probes it', async (t) => {
   const upstream = await startUpstream(() => jsonAnswer({ error: { message: 'busy' } }, 500));
   t.teardown(upstream.close);

@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { ProviderFile } from '../../api/config/config.ts';
 import { readUpstreams } from '../../api/upstreams.ts';
+import { readUsage } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { indexIn } from '../../config/fields/field-path.ts';
@@ -9,23 +10,27 @@ import { useWanted } from '../../config/fields/wanted-field.ts';
 import { removeProvider, usesOf } from '../../config/remove-provider.ts';
 import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { Segmented } from '../../parts/controls/segmented.tsx';
 import { SortableList } from '../../parts/controls/sortable-list.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { changeQuery } from '../../router/route.ts';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import type { PageProps } from '../page.ts';
+import { lastDay, rangeIn, ranges, requestsOf } from '../usage/usage-view.ts';
 import { AddProvider } from './add-provider.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
 import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
 import './providers.css';
 
-/** The polling interval of the providers' state, in milliseconds. */
+/** How often the providers' state and figures are read, in milliseconds. */
 const stateEveryMs = 5_000;
+const figuresEveryMs = 10_000;
 
 /** The providers page. Its address may ask for the dialog that adds one: `#/providers?add=yes`. */
 export const Providers = ({ query }: PageProps) => {
   const [adds, setAdds] = useState(query.get('add') === 'yes');
+  const { name: from } = rangeIn(query, lastDay);
   const close = (): void => {
     setAdds(false);
     // A reload doesn't open it again.
@@ -36,12 +41,20 @@ export const Providers = ({ query }: PageProps) => {
       title="Providers"
       about="Upstream services, with their keys and models."
       actions={
-        <Button look="primary" icon="add" onClick={() => setAdds(true)}>
-          Add a provider
-        </Button>
+        <>
+          <Segmented
+            label="Time"
+            value={from}
+            onChange={(range) => changeQuery({ range })}
+            options={ranges.map(({ name, title }) => ({ value: name, label: title }))}
+          />
+          <Button look="primary" icon="add" onClick={() => setAdds(true)}>
+            Add a provider
+          </Button>
+        </>
       }
     >
-      <ProviderList />
+      <ProviderList from={from} />
       {adds && <AddProvider onClose={close} />}
     </ConfigPage>
   );
@@ -49,10 +62,14 @@ export const Providers = ({ query }: PageProps) => {
 
 const none: readonly ProviderFile[] = [];
 
-const ProviderList = () => {
+const ProviderList = ({ from }: { readonly from: string }) => {
   const { config, change, transformers } = useForm();
   const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
   const { data: upstreams = [], reload } = useLoad(readUpstreams, stateEveryMs);
+  const usage = useLoad(
+    useCallback((signal) => readUsage({ from, by: 'provider', step: 'none' }, signal), [from]),
+    figuresEveryMs,
+  );
   const list = config.Providers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
   const { open, show } = useOpenRows();
@@ -70,21 +87,21 @@ const ProviderList = () => {
         rows={list.map((provider, at) => {
           const key = rows.keys[at] ?? at;
           const upstream = upstreams.find((one) => one.provider === provider.name);
+          const figures = usage.data && (usage.data.rows.find(({ name }) => name === provider.name) ?? 'none');
           return {
             key,
             name: provider.name || 'the new provider',
             path: `Providers[${at}]`,
             open: open.has(key),
             onToggle: () => show(key, !open.has(key)),
-            head: <ProviderHead provider={provider} at={at} formats={formats} upstream={upstream} />,
+            head: <ProviderHead {...{ provider, at, formats, upstream, figures }} />,
             body: (
-              <ProviderForm
-                provider={provider}
-                at={at}
-                formats={formats}
-                upstream={upstream}
-                onUpstreamChange={reload}
-              />
+              <>
+                {figures && figures !== 'none' && (
+                  <a href={requestsOf({ from }, [['provider', figures.name]])}>Show its requests</a>
+                )}
+                <ProviderForm {...{ provider, at, formats, upstream }} onUpstreamChange={reload} />
+              </>
             ),
           };
         })}

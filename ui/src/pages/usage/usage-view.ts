@@ -15,13 +15,14 @@ interface Range {
   readonly before?: string;
 }
 
-const usualRange: Range = { name: '7d', title: '7 days', step: 'day', before: '14d' };
+const lastWeek: Range = { name: '7d', title: '7 days', step: 'day', before: '14d' };
+export const lastDay: Range = { name: '24h', title: '24 hours', step: 'hour', before: '48h' };
 
 export const ranges: readonly Range[] = [
   { name: '1h', title: '1 hour', step: 'minute', before: '2h' },
   { name: '6h', title: '6 hours', step: 'minute', before: '12h' },
-  { name: '24h', title: '24 hours', step: 'hour', before: '48h' },
-  usualRange,
+  lastDay,
+  lastWeek,
   { name: '30d', title: '30 days', step: 'day', before: '60d' },
   { name: '365d', title: 'A year', step: 'month' },
 ];
@@ -89,9 +90,13 @@ interface UsageView {
   readonly isWhole: boolean;
 }
 
+/** The range of an address. */
+export const rangeIn = (query: URLSearchParams, usual: Range): Range =>
+  ranges.find(({ name }) => name === query.get('range')) ?? usual;
+
 /** The view of an address. */
 export const usageViewOf = (query: URLSearchParams): UsageView => ({
-  range: ranges.find(({ name }) => name === query.get('range')) ?? usualRange,
+  range: rangeIn(query, lastWeek),
   by: groups.find(({ value }) => value === query.get('by'))?.value ?? 'model',
   measure: measures.find(({ name }) => name === query.get('measure')) ?? usualMeasure,
   isWhole: query.has('all'),

@@ -36,7 +36,7 @@ export const SortableList = ({
   const sorting = useSorting({ names: rows.map(({ name }) => name), onMove, onRemove });
   return (
     <div>
-      <ol ref={sorting.list} className="stack-tight" aria-label={label}>
+      <ol ref={sorting.list} className="sortable" aria-label={label}>
         {rows.map((row, at) => {
           const { key, body, open = false } = row;
           const bodyId = `${id}-${key}`;
