@@ -29,10 +29,10 @@ export interface AdmissionRequest {
   readonly use: 'answer' | 'count' | 'stage';
 }
 
-/** Answers what a feature asks itself in another process of the service, or on another machine. `undefined`: it isn't its question. */
+/** Answers what a feature asks itself in another process of the service, or on another node. `undefined`: it isn't its question. */
 interface Question {
   readonly own: (asked: unknown) => Promise<string | undefined> | undefined;
-  readonly forMachine: (asked: unknown) => Promise<readonly string[]> | undefined;
+  readonly forNode: (asked: unknown) => Promise<readonly string[]> | undefined;
 }
 
 /** A feature's question: its shape and its answers, which are JSON texts. The one that asks puts them together. */
@@ -40,21 +40,17 @@ interface QuestionForm<Asked, Read extends Asked> {
   readonly shape: Pick<Reader<Asked>, 'matches'>;
   /** This process's answer; `undefined`: it has nothing to say. */
   readonly own: (asked: Asked) => Promise<string | undefined>;
-  /** What other machines may ask, which changes nothing; absent: nothing. */
-  readonly machine?: {
+  /** What other nodes may ask, which changes nothing; absent: nothing. */
+  readonly node?: {
     readonly shape: Pick<Reader<Read>, 'matches'>;
-    /** How the answers of this machine's processes add up. */
+    /** How the answers of this node's processes add up. */
     readonly answers: (asked: Read) => Promise<readonly string[]>;
   };
 }
 
-export const questionOf = <Asked, Read extends Asked>({
-  shape,
-  own,
-  machine,
-}: QuestionForm<Asked, Read>): Question => ({
+export const questionOf = <Asked, Read extends Asked>({ shape, own, node }: QuestionForm<Asked, Read>): Question => ({
   own: (asked) => (shape.matches(asked) ? own(asked) : undefined),
-  forMachine: (asked) => (machine?.shape.matches(asked) ? machine.answers(asked) : undefined),
+  forNode: (asked) => (node?.shape.matches(asked) ? node.answers(asked) : undefined),
 });
 
 /** Other processes of the service. */
@@ -65,19 +61,19 @@ export interface OtherProcesses<Asked extends object = object> {
   readonly ask: (asked: Asked) => Promise<readonly string[]>;
 }
 
-/** What other machines answered, which answer for all of their processes. */
-export interface MachineAnswers {
-  /** All machines of the fleet, this one included, and those whose answer came in time. */
+/** What other nodes answered, which answer for all of their processes. */
+export interface NodeAnswers {
+  /** All nodes of the fleet, this one included, and those whose answer came in time. */
   readonly heard: { readonly known: number; readonly heard: number };
-  /** `id` tells machines of one name apart. */
+  /** `id` tells nodes of one name apart. */
   readonly answers: readonly { readonly id: string; readonly machine: string; readonly text: string }[];
 }
 
-/** Other machines of the fleet. They are read, never changed. */
-export interface OtherMachines<Asked extends object = object> {
+/** Other nodes of the fleet. They are read, never changed. */
+export interface OtherNodes<Asked extends object = object> {
   readonly isShared: () => boolean;
   /** Asks each of them its own question. */
-  readonly ask: (questionOf: (id: string) => Asked) => Promise<MachineAnswers>;
+  readonly ask: (questionOf: (id: string) => Asked) => Promise<NodeAnswers>;
 }
 
 /** Maximum length of an answer to a question, in characters; longer ones are dropped. */
@@ -101,9 +97,9 @@ export interface Feature {
   readonly families?: () => Promise<readonly Family[]>;
   /** Asks the store of requests that ended. One feature has it. */
   readonly askStore?: AskStore;
-  /** Asks other machines. One feature has it. */
-  readonly machines?: OtherMachines;
-  /** What the feature asks itself in other processes and on other machines. */
+  /** Asks other nodes. One feature has it. */
+  readonly nodes?: OtherNodes;
+  /** What the feature asks itself in other processes and on other nodes. */
   readonly question?: Question;
   /** Hands over what it has counted so far to the process that keeps it. Never rejects. */
   readonly write?: () => Promise<void>;
@@ -149,15 +145,15 @@ export interface FeatureServices {
   readonly active: RequestRecords['active'];
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** The service's URL for this machine, once it listens. */
+  /** The service's URL for this node, once it listens. */
   readonly baseUrl: () => string;
-  /** The same for other machines. */
+  /** The same for other nodes. */
   readonly outerUrl: () => string;
   /** Number of serving processes. */
   readonly workers: () => number;
   /** State shared by the processes of the service; absent: this one stays the only one. */
   readonly hub: Hub | undefined;
-  /** This process as a member of its fleet; absent: there is only this machine. */
+  /** This process as a member of its fleet; absent: there is only this node. */
   readonly fleet: Fleet | undefined;
   /** The other processes; absent: there are never any. */
   readonly processes: OtherProcesses | undefined;
@@ -169,12 +165,12 @@ export interface FeatureServices {
 export interface FeatureSum {
   readonly metrics: () => readonly Metric[];
   readonly families: () => Promise<readonly Family[]>;
-  readonly machines: OtherMachines;
+  readonly nodes: OtherNodes;
   readonly askStore: AskStore;
   /** Has all processes of the service write what they have counted. */
   readonly write: () => Promise<void>;
-  /** Answers another machine's question; `undefined`: it isn't one that other machines may ask. */
-  readonly answerMachine: (asked: unknown) => Promise<readonly string[] | undefined>;
+  /** Answers another node's question; `undefined`: it isn't one that other nodes may ask. */
+  readonly answerNode: (asked: unknown) => Promise<readonly string[] | undefined>;
 }
 
 /** A feature's folder, as `engine/features/<name>/index.ts` exports it. `Services`: what it is opened with. */

@@ -21,7 +21,7 @@ import {
   warningsOf,
   whyIncomparable,
 } from './report/compare.ts';
-import { thisMachine, whyUnasked, wordMachine } from './report/machine.ts';
+import { thisHost, whyUnasked, wordHost } from './report/host.ts';
 import { publishFigures, whyNoCheckout } from './report/publish.ts';
 import { type RunReport, runReport, whyForeign, whyUnpublishable } from './report/run-report.ts';
 import { renderStageCost } from './report/stage-cost.ts';
@@ -58,9 +58,9 @@ const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
   if (plan.publish && whyNoCheckout() !== undefined) throw new Error(whyNoCheckout());
   const unasked = whyUnasked(chooseServer());
   if (unasked !== undefined) throw new Error(unasked);
-  const machine = thisMachine();
+  const machine = thisHost();
   const { scenes, ...rest } = planRun(plan.scenes, settings, { cores: machine.cores, tellsProcessorTime: tells });
-  print(`${wordMachine(machine)}\n${wordPlan({ scenes, ...rest }, settings)}\n`);
+  print(`${wordHost(machine)}\n${wordPlan({ scenes, ...rest }, settings)}\n`);
   if (!tells) print(`${briefLegend(false)}\n`);
   await checkIdle(output, plan);
   const startedAt = new Date();

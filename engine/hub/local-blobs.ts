@@ -1,20 +1,20 @@
 import { within } from '../runtime/within.ts';
 import type { HubStore } from './contract.ts';
 
-/** How long a request waits for blobs of other machines, in milliseconds. */
-const otherMachinesMs = 50;
-/** How long blobs are kept for other machines, in milliseconds. */
-const otherMachinesKeepMs = 1_800_000;
+/** How long a request waits for blobs of other nodes, in milliseconds. */
+const otherNodesMs = 50;
+/** How long blobs are kept for other nodes, in milliseconds. */
+const otherNodesKeepMs = 1_800_000;
 
 /**
- * The store of several machines, with its blobs also in a store of this machine: they are read there first, and of other machines
- * only if they are missing, with a short wait. What other machines answer after that goes to `late`.
+ * The store of several nodes, with its blobs also in a store of this node: they are read there first, and of other nodes
+ * only if they are missing, with a short wait. What other nodes answer after that goes to `late`.
  */
 export const withLocalBlobs = (fleet: HubStore, local: Pick<HubStore, 'putBlob' | 'readBlobs'>): HubStore => ({
   exchange: (push) => fleet.exchange(push),
   putBlob(blob) {
     local.putBlob(blob);
-    fleet.putBlob({ ...blob, forMs: Math.min(blob.forMs, otherMachinesKeepMs) });
+    fleet.putBlob({ ...blob, forMs: Math.min(blob.forMs, otherNodesKeepMs) });
   },
   async readBlobs(names, late) {
     const known = await local.readBlobs(names);
@@ -27,7 +27,7 @@ export const withLocalBlobs = (fleet: HubStore, local: Pick<HubStore, 'putBlob' 
       if (isLate) late?.(joined);
       return joined;
     });
-    const joined = await within(otherMachinesMs, reading);
+    const joined = await within(otherNodesMs, reading);
     isLate = true;
     return joined ?? known;
   },

@@ -183,8 +183,8 @@ export const packAnswer = ({
 const noSummary = (message: string): Fault => ({
   kind: 'upstream-garbled',
   message,
-  elsewhere: true,
-  blameless: true,
+  retryOtherUpstream: true,
+  countsAgainstHealth: false,
 });
 
 /** Why an answer isn't the whole summary; `undefined` if it is. */

@@ -102,7 +102,7 @@ export interface Fault {
    * What the request may lack to be accepted, that its model may be asked for a summary instead, or that there is a newer key, if known.
    * `taught`: the refusal said what it may lack.
    */
-  readonly remedy?: 'without-reasoning' | 'without-compaction' | 'new-key' | 'taught' | undefined;
+  readonly retryAs?: 'without-reasoning' | 'without-compaction' | 'new-key' | 'taught' | undefined;
   readonly kind: FaultKind;
   readonly message: string;
   /** Path of the field at fault, in the client's spelling: `messages[2].content[0].source`. */
@@ -114,9 +114,9 @@ export interface Fault {
   /** The destination that failed. */
   readonly from?: { readonly provider: string; readonly model: string; readonly scenario: string } | undefined;
   /** Retrying the same upstream at once is useless; another one may succeed. */
-  readonly elsewhere?: boolean | undefined;
-  /** The upstream isn't to blame, so that its breaker doesn't count the fault. */
-  readonly blameless?: boolean | undefined;
+  readonly retryOtherUpstream?: boolean | undefined;
+  /** `false`: the upstream isn't to blame, so that its breaker doesn't count the fault. */
+  readonly countsAgainstHealth?: boolean | undefined;
   /** A further call of a stage has failed, which had retries and fallbacks of its own: the request has none for it. */
   readonly settled?: boolean | undefined;
   /** Reply headers about retrying (`retry-after`, rate limits). */

@@ -329,7 +329,7 @@ class AroundRun {
       return this.#rest(request);
     }
     const call = stageCall(routed, this.#stage, { kind: 'next', request, to }, place);
-    return call.pipe(catchError((error: unknown) => elsewhere(error)));
+    return call.pipe(catchError((error: unknown) => settled(error)));
   }
 
   /** Restarts the time limit, which runs while the stage waits for none of its calls. */
@@ -346,9 +346,9 @@ class AroundRun {
 }
 
 /** The fault of a call beside the request's own. It says nothing of the request's destination, and leads nowhere else. */
-const elsewhere = (error: unknown): Observable<never> => {
+const settled = (error: unknown): Observable<never> => {
   if (!(error instanceof FaultError)) throw error;
   const { fault, cause } = error;
-  const blameless = fault.blameless || fault.kind.startsWith('upstream-');
-  throw new FaultError({ ...fault, blameless, settled: true }, { cause });
+  const health = fault.kind.startsWith('upstream-') && { countsAgainstHealth: false };
+  throw new FaultError({ ...fault, ...health, settled: true }, { cause });
 };

@@ -314,19 +314,19 @@ const blocked = (status: number, page: string): Fault => {
   const title = pageTitle(page);
   const what = title === '' ? 'a web page' : `a web page titled ${quoted(title)}`;
   const message = `The upstream can't be reached: ${what} answered in its place (status ${status}).`;
-  return { kind: 'upstream-unreachable', message, elsewhere: true };
+  return { kind: 'upstream-unreachable', message, retryOtherUpstream: true };
 };
 
 /** A request that passed through is the client's own, which decides itself what to leave out. */
 const mayLeaveOutReasoning = ({ plan, relays, withoutReasoning }: Ready, fault: Fault): boolean =>
   !relays.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
 
-const remedyFor = (
+const retryAsOf = (
   ready: Ready,
   fault: Fault,
   { status, headers: { date } }: UpstreamAnswer,
   { commandKeys, health, missing }: Gateway,
-): Fault['remedy'] => {
+): Fault['retryAs'] => {
   const { url, headers } = ready.call;
   if (fault.kind === 'upstream-auth' && headers['x-amz-date'] !== undefined && correctClock(url, date, health.nowMs()))
     return 'new-key';
@@ -352,11 +352,11 @@ const refuse = (ready: Ready, answer: UpstreamAnswer, gateway: Gateway): Observa
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        const remedy = remedyFor(ready, fault, answer, gateway);
+        const retryAs = retryAsOf(ready, fault, answer, gateway);
         // The key itself isn't at fault if its command prints another.
-        const blameless = remedy === 'new-key' || fault.blameless;
+        const isOurs = retryAs === 'new-key' && { countsAgainstHealth: false };
         throw new FaultError(
-          hideCredentials({ ...fault, headers, blameless, ...(remedy && { remedy }) }, ready.call.headers),
+          hideCredentials({ ...fault, headers, ...isOurs, ...(retryAs && { retryAs }) }, ready.call.headers),
         );
       },
       { maxBytes: maxErrorBytes },

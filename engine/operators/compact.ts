@@ -109,8 +109,8 @@ const isCompaction = (event: ModelEvent): boolean =>
 const withoutCompaction: Fault = {
   kind: 'upstream-garbled',
   message: 'The upstream was asked to compact the conversation, and answered as if it had not been.',
-  blameless: true,
-  remedy: 'without-compaction',
+  countsAgainstHealth: false,
+  retryAs: 'without-compaction',
 };
 
 /** Statuses of servers that don't have the path of a request. */

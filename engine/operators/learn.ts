@@ -52,7 +52,7 @@ const isRefusal = ({ kind, status, settled }: Fault): boolean =>
 
 /**
  * Takes what a failed attempt teaches into the memory, whether a status or the answer itself reported it. Returns the fault, with the
- * remedy if the request is to be sent once more: once per request, before the first byte. What a second refusal teaches is left for the
+ * `retryAs` if the request is to be sent once more: once per request, before the first byte. What a second refusal teaches is left for the
  * next request.
  */
 export const learnFrom = (
@@ -61,12 +61,12 @@ export const learnFrom = (
   refused: Fault,
 ): Fault => {
   const { call } = routed;
-  if (!call || call === routed.judged || refused.remedy || !isRefusal(refused)) return refused;
+  if (!call || call === routed.judged || refused.retryAs || !isRefusal(refused)) return refused;
   fill(routed, { judged: call });
   const sent = { body: objectIn(call.body), headers: call.headers };
   const fault = outputFault(refused, sent);
   return learns(config, routed.resolution.provider) && teaches(memory, routed, fault, sent)
-    ? { ...fault, kind: 'upstream-invalid', remedy: 'taught' }
+    ? { ...fault, kind: 'upstream-invalid', retryAs: 'taught' }
     : fault;
 };
 

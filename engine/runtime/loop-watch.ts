@@ -28,7 +28,7 @@ interface SleepSource {
   readonly cpuMs: () => number;
 }
 
-const machine: SleepSource = {
+const system: SleepSource = {
   clock: steadyClock,
   cpuMs() {
     const { user, system } = process.cpuUsage();
@@ -78,7 +78,7 @@ export const inStep = <T>(step: string, work: () => T): T => {
 let stopTicking: (() => void) | undefined;
 
 /** Calls `stalled` for each stall of this process, until the returned function is called. The machine's sleep is none. */
-export const watchLoop = (stalled: (stall: LoopStall) => void, source: SleepSource = machine): (() => void) => {
+export const watchLoop = (stalled: (stall: LoopStall) => void, source: SleepSource = system): (() => void) => {
   listeners.add(stalled);
   stopTicking ??= startTicking(source);
   return () => {

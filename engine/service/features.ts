@@ -103,13 +103,13 @@ const sumOf = (
   all: () => readonly Feature[],
   handOver: () => Promise<unknown>,
 ): FeatureSum => {
-  const machines = () => first(all(), (feature) => feature.machines);
+  const nodes = () => first(all(), (feature) => feature.nodes);
   return {
     metrics: () => all().flatMap((feature) => feature.metrics ?? []),
     families: async () => (await first(all(), ({ families }) => families?.())) ?? [],
-    machines: {
-      isShared: () => machines()?.isShared() ?? false,
-      ask: async (questionOf) => (await machines()?.ask(questionOf)) ?? { heard: { known: 1, heard: 1 }, answers: [] },
+    nodes: {
+      isShared: () => nodes()?.isShared() ?? false,
+      ask: async (questionOf) => (await nodes()?.ask(questionOf)) ?? { heard: { known: 1, heard: 1 }, answers: [] },
     },
     async askStore(...asked) {
       const ask = first(all(), (feature) => feature.askStore);
@@ -119,8 +119,8 @@ const sumOf = (
       await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
       await keeper.flush().catch(() => undefined);
     },
-    async answerMachine(asked) {
-      return first(all(), ({ question }) => question?.forMachine(asked));
+    async answerNode(asked) {
+      return first(all(), ({ question }) => question?.forNode(asked));
     },
   };
 };

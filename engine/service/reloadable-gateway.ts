@@ -41,7 +41,7 @@ interface ChangeListener {
 
 /** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
 export const openGateway = async (
-  { gatewayOptions, logs, secrets, turn, applyElsewhere }: ProcessServices,
+  { gatewayOptions, logs, secrets, turn, applyToOthers }: ProcessServices,
   { source, config, warnings, file }: LoadedConfig,
   report: (line: string) => void,
   /** Environment variables that drafts may name besides those of the saved configuration. */
@@ -99,7 +99,7 @@ export const openGateway = async (
     initial: { source, config },
     log: logs.app,
     ...(turn && { exclusive: oneAtATime(turn) }),
-    ...(applyElsewhere && { applyElsewhere }),
+    ...(applyToOthers && { applyToOthers: applyToOthers }),
     inspect(draft, written) {
       secrets.add(hiddenIn(draft));
       return inspectDraft(draft, written, gatewayOptions, isBroken);

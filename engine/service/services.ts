@@ -72,7 +72,7 @@ export interface ProcessServices {
   /** State shared by the processes of the service, on all machines of a fleet; absent: this process is the only one and stays so. */
   readonly hub: Hub | undefined;
   /** Makes the service's other processes apply the configuration's file; absent as `hub`. */
-  readonly applyElsewhere: Peers['apply'] | undefined;
+  readonly applyToOthers: Peers['apply'] | undefined;
   /** Waits until no other process changes the configuration; absent as `hub`. */
   readonly turn: Peers['turn'] | undefined;
   /** This process as a member of its fleet; absent: there is only this machine. */
@@ -165,7 +165,7 @@ export const openServices = async (
     keeper,
     stalls,
     hub,
-    applyElsewhere: peers && (() => peers.apply()),
+    applyToOthers: peers && (() => peers.apply()),
     turn: peers && (() => peers.turn()),
     fleet,
     gatewayOptions: {
@@ -180,7 +180,7 @@ export const openServices = async (
         log: logs.app,
         signatures: texts ? shareSignatures(signatures, texts) : signatures,
         losses,
-        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.machineId),
+        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub, peers?.nodeId),
         catalogue,
         taught: new TaughtMemory(nowMs, hub),
         missing: new MissingCapabilities(healthNowMs),
@@ -210,8 +210,8 @@ const ownKeeper = (options: Parameters<typeof openRecords>[0]) => {
 };
 
 /** If the service began without a fleet, each of its processes enforces its share of the fleet's limits. */
-const fleetStoreOf = ({ store, machineId }: Pick<Peers, 'store' | 'machineId'>): HubStore =>
-  machineId === undefined ? { ...store, exchange: () => Promise.reject(new Error(beganWithoutFleet)) } : store;
+const fleetStoreOf = ({ store, nodeId }: Pick<Peers, 'store' | 'nodeId'>): HubStore =>
+  nodeId === undefined ? { ...store, exchange: () => Promise.reject(new Error(beganWithoutFleet)) } : store;
 
 const beganWithoutFleet = 'The service began without FLEET; a restart of the whole service takes it up.';
 

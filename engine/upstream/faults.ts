@@ -5,8 +5,8 @@ import { errorCode, FaultError, type FaultKind } from '../model/fault.ts';
 export const connectFault = (peer: string, error: Error): FaultError => {
   const code = codeOf(error);
   const kind = code === 'ETIMEDOUT' ? 'upstream-timeout' : 'upstream-unreachable';
-  const elsewhere = isTlsCode(code) || code === 'ENOTFOUND';
-  return faultError(kind, `The ${peer} can't be reached: ${describeConnectError(code)}.`, error, elsewhere);
+  const retryOtherUpstream = isTlsCode(code) || code === 'ENOTFOUND';
+  return faultError(kind, `The ${peer} can't be reached: ${describeConnectError(code)}.`, error, retryOtherUpstream);
 };
 
 /** The fault of a connection that wasn't made in time. `host` includes a non-default port. */
@@ -30,7 +30,7 @@ export const asleepFault = (host: string): FaultError =>
   new FaultError({
     kind: 'upstream-cut',
     message: `The connection to the upstream ${host} was lost while this machine slept.`,
-    blameless: true,
+    countsAgainstHealth: false,
   });
 
 /** The fault of a connection that showed no sign of life in the middle of an answer. */
@@ -129,8 +129,8 @@ const codeOf = (error: Error): string => errorCode(error) ?? '';
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-const faultError = (kind: FaultKind, message: string, cause?: Error, elsewhere = false): FaultError =>
-  new FaultError({ kind, message, ...(elsewhere && { elsewhere }) }, { cause });
+const faultError = (kind: FaultKind, message: string, cause?: Error, retryOtherUpstream = false): FaultError =>
+  new FaultError({ kind, message, ...(retryOtherUpstream && { retryOtherUpstream }) }, { cause });
 
 /** Whether an error's code says that TLS failed. Source: Node.js documentation, "X509 certificate error codes". */
 const isTlsCode = (code: string): boolean =>

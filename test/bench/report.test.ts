@@ -7,7 +7,7 @@ import { type BenchOptions, readOptions } from '../../engine/bench/options.ts';
 import { planRun, wordPlan } from '../../engine/bench/plan.ts';
 import { renderChart } from '../../engine/bench/report/chart.ts';
 import { changesOf, isOver } from '../../engine/bench/report/compare.ts';
-import { whyUnasked } from '../../engine/bench/report/machine.ts';
+import { whyUnasked } from '../../engine/bench/report/host.ts';
 import { withFigures, withReadmeFigures } from '../../engine/bench/report/publish.ts';
 import { reachOf } from '../../engine/bench/report/reach.ts';
 import { runReport, whyUnpublishable } from '../../engine/bench/report/run-report.ts';

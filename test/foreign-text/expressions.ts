@@ -170,14 +170,14 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/(['"`])((?:\.{1,2}\/|\/|file:)[^'"`\n]{1,1000})\1/g),
   ],
   'engine/config/custom/answers.ts': [foreign(/[[{]/)],
-  'engine/cli/machine/windows-command.ts': [
+  'engine/cli/system/windows-command.ts': [
     own(/\.(?:cmd|bat)$/i),
     own(/[\0\r\n]/),
     own(/[/\\:]/),
 
     own(/[()\][%!^"`<>&|;, *?]/g),
   ],
-  'engine/cli/machine/version-managers.ts': [
+  'engine/cli/system/version-managers.ts': [
     own(/\/\.?nvm\/versions\/node\/|\/nvm\/v?\d/),
     own(/\/\.?fnm\/node-versions\/|\/fnm_multishells\//),
     own(/\/mise\/installs\//),
@@ -211,13 +211,13 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/client-tools/shell.ts': [own(/[\\']/g), own(/^\[(.*)\]$/)],
   'engine/cli/commands/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
-  'engine/cli/machine/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
-  'engine/cli/machine/service-variables.ts': [
+  'engine/cli/system/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
+  'engine/cli/system/service-variables.ts': [
     // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
     own(/['\x00-\x1f\x7f]/),
     own(/^\s{0,8}(?:export )?([A-Za-z_]\w{0,200})=/),
   ],
-  'engine/cli/machine/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
+  'engine/cli/system/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
   'engine/cli/commands/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
   'engine/config/files/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),

@@ -703,7 +703,7 @@ test('what is not configured, or is asked for rarely, is not loaded at the start
     'engine/hub/redis',
     'engine/service/demo/',
     'engine/features/fleet/f',
-    'engine/features/fleet/machines.ts',
+    'engine/features/fleet/nodes.ts',
     'engine/hub/fleet.ts',
     'engine/service/workers/fork-worker.ts',
     'engine/service/workers/ipc-peers.ts',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readCpu, tellsProcessorTime } from './process-tree.ts';
 
 /** Processor time used so far, in milliseconds, at a time of the monotonic clock. */
-interface MachineReading {
+interface HostReading {
   readonly atMs: number;
   /** Of all programs. */
   readonly busyMs: number;
@@ -18,13 +18,13 @@ export class ForeignLoad {
   /** Watches for as long as `work` lasts; sees nothing where the system doesn't tell. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!tellsProcessorTime) return work();
-    const before = readMachine();
+    const before = readHost();
     const result = await work();
-    this.add(before, readMachine());
+    this.add(before, readHost());
     return result;
   }
 
-  add(before: MachineReading, after: MachineReading): void {
+  add(before: HostReading, after: HostReading): void {
     this.#foreignMs += after.busyMs - before.busyMs - (after.ownMs - before.ownMs);
     this.#wallMs += after.atMs - before.atMs;
   }
@@ -36,7 +36,7 @@ export class ForeignLoad {
   }
 }
 
-const readMachine = (): MachineReading => ({
+const readHost = (): HostReading => ({
   atMs: performance.now(),
   busyMs: busyMs(readFileSync('/proc/stat', 'utf8')),
   ownMs: readCpu(process.pid).coarseMs,

@@ -5,7 +5,7 @@ import { type BenchOutput, untilInterrupted } from '../output.ts';
 import { progressTo } from '../progress.ts';
 import { renderBrief } from '../report/brief.ts';
 import { renderChart } from '../report/chart.ts';
-import { thisMachine } from '../report/machine.ts';
+import { thisHost } from '../report/host.ts';
 import { runReport } from '../report/run-report.ts';
 import { renderTable } from '../report/table.ts';
 import { measureRemote } from './measure.ts';
@@ -38,7 +38,7 @@ export const remoteRun = async (
     print(
       '\nper second of wall time, with 4 clients. TTFT: from a request to its first token. ITL: between two tokens.',
     );
-    const machine = thisMachine();
+    const machine = thisHost();
     const run = { startedAt: startedAt.toISOString(), seconds, machine, quick: true, foreignCores: 0, rows };
     if (json !== undefined) await writeFile(json, `${JSON.stringify(runReport(run), undefined, 2)}\n`);
     if (html !== undefined) await writeFile(html, renderChart(runReport(run)));

@@ -2,7 +2,7 @@ import type { Figure } from '../measure/figure.ts';
 import { floors } from '../scenes/participants.ts';
 import type { Quantiles, Row } from '../scenes/scene.ts';
 import { short } from './columns.ts';
-import { wordMachine } from './machine.ts';
+import { wordHost } from './host.ts';
 import type { RunReport } from './run-report.ts';
 import { columns, goalsOf } from './table.ts';
 
@@ -36,7 +36,7 @@ th, td { border-bottom: 1px solid var(--line); padding: 2px 8px; text-align: lef
 .no { color: var(--bad); font-weight: 600; }
 </style>
 <h1>Cost of a gateway beside the bare stack</h1>
-<p>${escapeHtml(wordMachine(report.machine))}. ${escapeHtml(report.startedAt)}.</p>
+<p>${escapeHtml(wordHost(report.machine))}. ${escapeHtml(report.startedAt)}.</p>
 <p>Bars: the median of all rounds; circles: each round; line: from the cheapest to the dearest. Grey is the bare stack.</p>
 ${scenesIn(report.rows).map(renderScene).join('\n')}
 ${renderEveryRow(report)}

@@ -5,7 +5,7 @@ import { floors } from '../scenes/participants.ts';
 import type { Row } from '../scenes/scene.ts';
 import { ownFolder } from '../targets/junctor.ts';
 import { short } from './columns.ts';
-import { wordMachine } from './machine.ts';
+import { wordHost } from './host.ts';
 import type { RunReport } from './run-report.ts';
 import { renderReach, renderRows, wordFigure } from './table.ts';
 
@@ -88,7 +88,7 @@ export const withFigures = (text: string, report: RunReport): string => {
 /** The figures of a run in Markdown: the costs and their floors, then the goals. */
 const renderFigures = ({ startedAt, machine, foreignCores, rows, reach }: RunReport): string => {
   const measured = rows.filter(({ participant, cpuUs, ratio }) => !floors.has(participant) && cpuUs && ratio?.moreUs);
-  const conditions = `${startedAt.slice(0, 10)}, ${wordMachine(machine)}; other programs used ${foreignCores.toFixed(2)} cores.`;
+  const conditions = `${startedAt.slice(0, 10)}, ${wordHost(machine)}; other programs used ${foreignCores.toFixed(2)} cores.`;
   return `${conditions}
 
 ${renderRows([

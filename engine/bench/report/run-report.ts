@@ -1,5 +1,5 @@
 import type { Row } from '../scenes/scene.ts';
-import type { Machine } from './machine.ts';
+import type { Host } from './host.ts';
 import { type Reach, reachOf } from './reach.ts';
 
 /** It grows when a file can no longer be read as before. */
@@ -12,7 +12,7 @@ export interface RunReport {
   readonly version: number;
   readonly startedAt: string;
   readonly seconds: number;
-  readonly machine: Machine;
+  readonly machine: Host;
   readonly quick: boolean;
   /** Cores that other programs used during the rounds. */
   readonly foreignCores: number;

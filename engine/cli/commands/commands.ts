@@ -69,22 +69,20 @@ export const createProgram = (run: RunCommand): Command => {
     .addOption(keyCommands())
     .option('--with-variables', "add this shell's keys, proxies and certificates that it needs to service.env")
     .action((options) =>
-      run(async (cli) => (await import('../machine/install-service.ts')).installService(cli, options)),
+      run(async (cli) => (await import('../system/install-service.ts')).installService(cli, options)),
     );
   service
     .command('uninstall')
     .description('stop the service and remove its file')
     .action((options) =>
-      run(async (cli) => (await import('../machine/install-service.ts')).uninstallService(cli, options)),
+      run(async (cli) => (await import('../system/install-service.ts')).uninstallService(cli, options)),
     );
   service
     .command('print')
     .description('print the service file without installing it')
     .addOption(folders())
     .addOption(keyCommands())
-    .action((options) =>
-      run(async (cli) => (await import('../machine/install-service.ts')).printService(cli, options)),
-    );
+    .action((options) => run(async (cli) => (await import('../system/install-service.ts')).printService(cli, options)));
 
   program
     .command('ui')

@@ -9,10 +9,10 @@ import type { Environment } from '../../config/env.ts';
 import { writeAtomically } from '../../config/write-atomically.ts';
 import { errorCode } from '../../model/fault.ts';
 import { type Cli, CommandError } from '../cli.ts';
-import { openRunFiles } from '../machine/run-files.ts';
-import { startable } from '../machine/windows-command.ts';
 import { offlineModelFacts } from '../offline-config.ts';
 import { locateService, reachService, type ServiceLocation } from '../reach-service.ts';
+import { openRunFiles } from '../system/run-files.ts';
+import { startable } from '../system/windows-command.ts';
 import { clients, syntaxes } from './clients/clients.ts';
 import { launchers } from './clients/launchers.ts';
 

@@ -34,7 +34,7 @@ export interface ConfigStoreOptions {
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
   /** Makes the other processes of the service apply the file. Resolves with the number that don't use it in time; absent: there are none. */
-  readonly applyElsewhere?: () => Promise<number>;
+  readonly applyToOthers?: () => Promise<number>;
   /** How often the file is polled, in milliseconds, in addition to being watched. */
   readonly pollMs?: number;
   /** Milliseconds since 1970. */
@@ -218,8 +218,8 @@ export class ConfigStore {
 
   /** Waits for the other processes. Not within the queue or this process's turn: they may wait for these themselves. */
   async #everywhere(change: Change): Promise<Change> {
-    const { applyElsewhere } = this.#options;
-    return change.type === 'applied' && applyElsewhere ? { ...change, behind: await applyElsewhere() } : change;
+    const { applyToOthers } = this.#options;
+    return change.type === 'applied' && applyToOthers ? { ...change, behind: await applyToOthers() } : change;
   }
 
   #enqueue<T>(task: () => Promise<T>): Promise<T> {

@@ -6,20 +6,24 @@ export const fleet: FeatureFolder = {
   configured: (_, services) => services.fleet !== undefined,
   async open({ fleet: joined, features, store, outerUrl, active }) {
     if (!joined) return {};
-    const [{ fleetRoutes }, { fleetFigures, fleetState }, { fleetMetrics }, { answerMachine, openMachines }] =
-      await Promise.all([
-        import('./routes.ts'),
-        import('./fleet-state.ts'),
-        import('./fleet-metrics.ts'),
-        import('./machines.ts'),
-      ]);
+    const [
+      { fleetRoutes },
+      { fleetFigures, fleetState },
+      { fleetMetrics },
+      { answerNode: answerMachine, openNodes: openMachines },
+    ] = await Promise.all([
+      import('./routes.ts'),
+      import('./fleet-state.ts'),
+      import('./fleet-metrics.ts'),
+      import('./nodes.ts'),
+    ]);
     const streams = () => [...active].filter(({ isOpen }) => isOpen).length;
     return {
-      machines: openMachines(joined, Date.now),
+      nodes: openMachines(joined, Date.now),
       metrics: fleetMetrics(() => fleetFigures(joined)),
       routes: fleetRoutes({
         state: () => fleetState(joined),
-        answer: (sealed) => answerMachine(joined.sealer, Date.now(), sealed, features.answerMachine),
+        answer: (sealed) => answerMachine(joined.sealer, Date.now(), sealed, features.answerNode),
       }),
       listening: () => joined.present(() => ({ source: store.source, address: outerUrl(), streams: streams() })),
     };

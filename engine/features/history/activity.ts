@@ -2,10 +2,10 @@ import { hasFailed } from '../../model/status.ts';
 import type { ClientWire } from '../../model/wire/client-wires.ts';
 import type { RequestRecord } from '../../request-record.ts';
 import { maxSummaries } from '../record/record-lines.ts';
-import type { Activity, ActivityLine, InFlight, RequestSummary } from '../record/schema.ts';
+import type { Activity, ActivityRoute, InFlight, RequestSummary } from '../record/schema.ts';
 import type { History } from './history.ts';
-import type { ActivityAnswer, LineFigures } from './questions.ts';
-import { lineTrafficOf, rateSeconds, type Traffic, trafficOf } from './traffic.ts';
+import type { ActivityAnswer, RouteFigures } from './questions.ts';
+import { rateSeconds, routeTrafficOf, type Traffic, trafficOf } from './traffic.ts';
 
 const maxInFlight = 200;
 /** Number of a model's last requests that percentiles use. */
@@ -20,7 +20,7 @@ export const ownActivity = (
   const running = requests.inFlight();
   const lines = new Map<string, Tally>();
   const tallyFor = (protocol: ClientWire, provider: string, model: string): Tally => {
-    const key = lineKey({ protocol, provider, model });
+    const key = routeKey({ protocol, provider, model });
     const line = lines.get(key) ?? new Tally(protocol, provider, model);
     lines.set(key, line);
     return line;
@@ -38,7 +38,7 @@ export const ownActivity = (
     lines: [...lines.values()].map((line) => line.figures(requests.traffic, nowMs)),
     lastHour: requests.traffic.lastHour(nowMs),
     traffic: requests.traffic.counts(nowMs, minutes),
-    lineMinutes: requests.traffic.lineMinutes(nowMs, minutes),
+    lineMinutes: requests.traffic.routeMinutes(nowMs, minutes),
   };
 };
 
@@ -48,17 +48,17 @@ export const activityOf = (
   nowMs: number,
   minutes: number,
 ): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines' | 'lastHour' | 'traffic'> => {
-  const lines = new Map<string, LineFigures>();
+  const lines = new Map<string, RouteFigures>();
   for (const line of parts.flatMap((part) => part.lines)) {
-    const known = lines.get(lineKey(line));
-    lines.set(lineKey(line), known ? sumOf(known, line) : line);
+    const known = lines.get(routeKey(line));
+    lines.set(routeKey(line), known ? sumOf(known, line) : line);
   }
   const inFlight = parts.flatMap((part) => part.inFlight);
   return {
     now: nowMs,
     inFlight: inFlight.toSorted((one, other) => one.startedAt - other.startedAt).slice(0, maxInFlight),
     inFlightCount: parts.reduce((sum, part) => sum + part.inFlightCount, 0),
-    lines: [...lines.values()].map(showLine),
+    lines: [...lines.values()].map(showRoute),
     lastHour: {
       ended: parts.reduce((sum, { lastHour }) => sum + (lastHour?.ended ?? 0), 0),
       failed: parts.reduce((sum, { lastHour }) => sum + (lastHour?.failed ?? 0), 0),
@@ -70,7 +70,7 @@ export const activityOf = (
           nowMs,
           minutes,
         ),
-        lines: lineTrafficOf(
+        lines: routeTrafficOf(
           parts.flatMap((part) => part.lineMinutes),
           nowMs,
           minutes,
@@ -80,10 +80,10 @@ export const activityOf = (
   };
 };
 
-const lineKey = ({ protocol, provider, model }: Pick<LineFigures, 'protocol' | 'provider' | 'model'>): string =>
+const routeKey = ({ protocol, provider, model }: Pick<RouteFigures, 'protocol' | 'provider' | 'model'>): string =>
   JSON.stringify([protocol, provider, model]);
 
-const sumOf = (one: LineFigures, other: LineFigures): LineFigures => ({
+const sumOf = (one: RouteFigures, other: RouteFigures): RouteFigures => ({
   ...one,
   requests: one.requests + other.requests,
   errors: one.errors + other.errors,
@@ -112,7 +112,7 @@ const show = (record: RequestRecord): InFlight => {
 
 /** Statistics of one client protocol's requests to one model. */
 class Tally {
-  readonly #names: Pick<ActivityLine, 'protocol' | 'provider' | 'model'>;
+  readonly #names: Pick<ActivityRoute, 'protocol' | 'provider' | 'model'>;
   #requests = 0;
   #errors = 0;
   #losses = 0;
@@ -137,7 +137,7 @@ class Tally {
     this.#active += 1;
   }
 
-  figures(traffic: Traffic, nowMs: number): LineFigures {
+  figures(traffic: Traffic, nowMs: number): RouteFigures {
     const { protocol, provider, model } = this.#names;
     return {
       ...this.#names,
@@ -152,7 +152,7 @@ class Tally {
   }
 }
 
-const showLine = ({ recent, durations, firstBytes, ...figures }: LineFigures): ActivityLine => {
+const showRoute = ({ recent, durations, firstBytes, ...figures }: RouteFigures): ActivityRoute => {
   const p50 = percentile(durations, 0.5);
   const p95 = percentile(durations, 0.95);
   const firstByte = percentile(firstBytes, 0.5);

@@ -36,8 +36,8 @@ export const history: FeatureFolder<HistoryServices> = {
       log: logs.app,
       keeper: keeper.history,
       variableOf: (provider) => keyVariable(store.source, provider) ?? variableFor(provider),
-      peers: processes,
-      machines: features.machines,
+      processes: processes,
+      nodes: features.nodes,
       onChanged: feeds.changed,
     });
     const stored = () => openStored(features.write);
@@ -48,10 +48,10 @@ export const history: FeatureFolder<HistoryServices> = {
       question: questionOf({
         shape: question,
         own: answer,
-        machine: {
+        node: {
           shape: reading,
           async answers(asked) {
-            // By this machine's clock, for all of its processes: the other one's may differ.
+            // By this node's clock, for all of its processes: the other one's may differ.
             const here =
               asked.kind === 'requests' ? { ...asked, until: Math.min(asked.until, numberAt(Date.now())) } : asked;
             const [own, others = []] = await Promise.all([answer(here), processes?.ask(here)]);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../config/write-atomically.ts';
-import type { Feature, OtherMachines, OtherProcesses } from '../../feature.ts';
+import type { Feature, OtherNodes, OtherProcesses } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { loadOnce } from '../../runtime/load-once.ts';
@@ -23,9 +23,9 @@ interface HistoryFeatureOptions
   readonly current: CurrentGateway;
   readonly sessionSecret: () => string;
   /** The service's other processes; absent: there are never any. */
-  readonly peers: OtherProcesses | undefined;
-  /** Other machines; absent: there are never any. */
-  readonly machines: OtherMachines | undefined;
+  readonly processes: OtherProcesses | undefined;
+  /** Other nodes; absent: there are never any. */
+  readonly nodes: OtherNodes | undefined;
   readonly keeper: HistoryKeeper;
   /** Default: a thread. */
   readonly openStore?: OpenStore | undefined;
@@ -33,7 +33,7 @@ interface HistoryFeatureOptions
 
 /** The history as a feature, for what reads it. */
 interface HistoryFeature extends Feature {
-  /** The requests of all processes and machines. The code is loaded at the first call. */
+  /** The requests of all processes and nodes. The code is loaded at the first call. */
   readonly requests: () => Promise<SharedHistory>;
   /** Answers another process's question; `undefined`: there is nothing to say. */
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
@@ -47,14 +47,14 @@ interface HistoryFeature extends Feature {
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, peers, machines, sessionSecret, keeper, ...others } = options;
+  const { home, nowMs, log, current, processes, nodes, sessionSecret, keeper, ...others } = options;
   const { openStore = openThread, ...shown } = others;
   const policy = () => current.gateway.config.history;
   const lines = new RecordLines();
   const files = await handOverLines({ file: storeFile(home), lines, keeper, bounds: policy, log });
   const own = createHistory({
     ...shown,
-    numbersByTime: peers !== undefined,
+    numbersByTime: processes !== undefined,
     sessionOf: sessionNames(sessionSecret),
     policy,
     nowMs,
@@ -66,7 +66,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
   if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
   const requests = loadOnce(async () => {
     const { shareHistory } = await import('./shared-history.ts');
-    return shareHistory(own, peers, machines, captureAll.keep);
+    return shareHistory(own, processes, nodes, captureAll.keep);
   });
   let reader: StoreChannel | undefined;
   return {
@@ -82,7 +82,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     },
     async followOthers() {
       const { captureOfOthers } = await import('./shared-history.ts');
-      own.captures.on = (peers && (await captureOfOthers(peers))) ?? own.captures.on;
+      own.captures.on = (processes && (await captureOfOthers(processes))) ?? own.captures.on;
     },
     write: files.write,
     listener: own.listener,

@@ -44,7 +44,7 @@ export const RequestAnswer = Type.Object({
 export type RequestAnswer = Static<typeof RequestAnswer>;
 
 /** Mergeable figures of one client protocol's requests to one model. */
-export const LineFigures = Type.Object({
+export const RouteFigures = Type.Object({
   protocol: Wire,
   provider: Type.String(),
   model: Type.String(),
@@ -58,7 +58,7 @@ export const LineFigures = Type.Object({
   durations: listOf(Type.Number()),
   firstBytes: listOf(Type.Number()),
 });
-export type LineFigures = Static<typeof LineFigures>;
+export type RouteFigures = Static<typeof RouteFigures>;
 
 /** Requests of one step of time: the number of the step since 1970, and times to the first byte by class. */
 const TrafficCounts = Type.Object({
@@ -71,7 +71,7 @@ const TrafficCounts = Type.Object({
 export type TrafficCounts = Static<typeof TrafficCounts>;
 
 /** Requests of one line in one minute, which is numbered since 1970. */
-const LineMinute = Type.Object({
+const RouteMinute = Type.Object({
   protocol: Wire,
   provider: Type.String(),
   model: Type.String(),
@@ -79,16 +79,16 @@ const LineMinute = Type.Object({
   began: Type.Integer(),
   failed: Type.Integer(),
 });
-export type LineMinute = Static<typeof LineMinute>;
+export type RouteMinute = Static<typeof RouteMinute>;
 
 /** Answer to `activity`. */
 export const ActivityAnswer = Type.Object({
   inFlight: listOf(InFlight),
   inFlightCount: Type.Integer(),
-  lines: listOf(LineFigures),
+  lines: listOf(RouteFigures),
   /** Absent: a machine with an earlier version. */
   lastHour: Type.Optional(HourFigures),
   traffic: listOf(TrafficCounts),
-  lineMinutes: listOf(LineMinute),
+  lineMinutes: listOf(RouteMinute),
 });
 export type ActivityAnswer = Static<typeof ActivityAnswer>;

@@ -1,9 +1,9 @@
-import type { MachineAnswers, OtherMachines, OtherProcesses } from '../../feature.ts';
+import type { NodeAnswers, OtherNodes, OtherProcesses } from '../../feature.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import { maxSummaries } from '../record/record-lines.ts';
-import { CaptureState, type MachinesHeard, type RequestSummary } from '../record/schema.ts';
+import { type AnsweredNodes, CaptureState, type RequestSummary } from '../record/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';
 import { type ClearScope, type History, numberAt } from './history.ts';
@@ -24,29 +24,29 @@ interface FoundRequest {
   readonly running: boolean;
 }
 
-/** The recent model requests of all processes and machines. They are asked when the history is read; nothing is collected. */
+/** The recent model requests of all processes and nodes. They are asked when the history is read; nothing is collected. */
 export interface SharedHistory {
   /** Up to `limit` ended requests with a number above `after`, newest first; only those of a client if one is named. */
   readonly list: (
     after: number,
     limit: number,
     client?: string,
-  ) => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
+  ) => Promise<RequestsAnswer & { readonly machines?: AnsweredNodes }>;
   /**
    * Returns a poll function: all finished requests at its first call, then those finished since the last one. Machines whose clocks
-   * differ, or that don't answer at times, miss none. Other machines are asked once a second at most.
+   * differ, or that don't answer at times, miss none. Other nodes are asked once a second at most.
    */
-  readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
-  /** The request with this id, whichever process or machine has it. */
+  readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: AnsweredNodes }>;
+  /** The request with this id, whichever process or node has it. */
   readonly find: (id: string) => Promise<FoundRequest>;
-  /** What goes on, and the traffic of the last minutes. `maxAgeMs`: how old the answers of other machines may be. */
+  /** What goes on, and the traffic of the last minutes. `maxAgeMs`: how old the answers of other nodes may be. */
   readonly activity: (
     minutes: number,
     maxAgeMs?: number,
-  ) => Promise<ReturnType<typeof activityOf> & { readonly machines?: MachinesHeard }>;
-  /** The state of capturing on this machine; `on` switches it. */
+  ) => Promise<ReturnType<typeof activityOf> & { readonly machines?: AnsweredNodes }>;
+  /** The state of capturing on this node; `on` switches it. */
   readonly capture: (on?: boolean) => Promise<CaptureState>;
-  /** Removes all ended requests and captures of this machine. */
+  /** Removes all ended requests and captures of this node. */
   readonly clear: (scope: ClearScope) => Promise<void>;
 }
 
@@ -78,35 +78,39 @@ const answers = {
   capture: reader(CaptureState),
 };
 
-/** The history of all processes and machines; without others, this one's. `switched` is told of each switch of capturing. */
+/** The history of all processes and nodes; without others, this one's. `switched` is told of each switch of capturing. */
 export const shareHistory = (
   own: History,
-  peers: OtherProcesses<HistoryQuestion> | undefined,
-  machines: OtherMachines<HistoryReading> | undefined,
+  processes: OtherProcesses<HistoryQuestion> | undefined,
+  nodes: OtherNodes<HistoryReading> | undefined,
   switched: (on: boolean) => void,
   nowMs?: () => number,
 ): SharedHistory => {
-  const recent = machines && new RecentAnswers(machines, nowMs);
-  const isShared = (): boolean => (peers?.isShared() || machines?.isShared()) ?? false;
+  const recent = nodes && new RecentAnswers(nodes, nowMs);
+  const isShared = (): boolean => (processes?.isShared() || nodes?.isShared()) ?? false;
   const ask = async <T>(question: HistoryQuestion, form: Reader<T>): Promise<readonly T[]> => {
-    if (!peers?.isShared()) return [];
-    return (await peers.ask(question)).map((text) => parseJson(text)).filter((answer) => form.matches(answer));
+    if (!processes?.isShared()) return [];
+    return (await processes.ask(question)).map((text) => parseJson(text)).filter((answer) => form.matches(answer));
   };
-  /** The answers of the other processes, and of the other machines with their names. */
+  /** The answers of the other processes, and of the other nodes with their names. */
   const askAll = async <T>(question: HistoryReading, form: Reader<T>, maxAgeMs = 0) => {
-    const [near, far] = await Promise.all([
+    const [fromProcesses, fromNodes] = await Promise.all([
       ask(question, form),
-      machines?.isShared() ? recent?.ask(question, maxAgeMs) : undefined,
+      nodes?.isShared() ? recent?.ask(question, maxAgeMs) : undefined,
     ]);
-    return { near, far: far ? readAnswers(far, form) : [], ...(far && { machines: far.heard }) };
+    return {
+      fromProcesses,
+      fromNodes: fromNodes ? readAnswers(fromNodes, form) : [],
+      ...(fromNodes && { machines: fromNodes.heard }),
+    };
   };
   return {
     async list(after, limit, client) {
       // What ends from now on comes with the next look: the others answer a little earlier or later.
       const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
       const question = { kind: 'requests', after, until, limit, ...(client !== undefined && { client }) } as const;
-      const { near, far, ...heard } = await askAll(question, answers.requests);
-      const parts = [...near, ...far.map(withMachine), ownList(own, question)];
+      const { fromProcesses, fromNodes, ...heard } = await askAll(question, answers.requests);
+      const parts = [...fromProcesses, ...fromNodes.map(withNode), ownList(own, question)];
       const newest = Math.max(...parts.map((part) => part.newest));
       // Without an answer of the one that had the newest, the number would go back.
       return { newest: isShared() ? Math.max(after, newest) : newest, requests: newestOf(parts, limit), ...heard };
@@ -114,40 +118,40 @@ export const shareHistory = (
     follow() {
       let after = 0;
       let cursors: Cursors = new Map();
-      let taken: MachineAnswers | undefined;
+      let taken: NodeAnswers | undefined;
       return async () => {
         const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
         const question = { kind: 'requests', after, until, limit: maxSummaries } as const;
-        // Each machine has numbers of its own, up to its own time.
-        const elsewhere = { ...question, after: 0, until: Number.MAX_SAFE_INTEGER };
-        const [near, far] = await Promise.all([
+        // Each node has numbers of its own, up to its own time.
+        const ofNodes = { ...question, after: 0, until: Number.MAX_SAFE_INTEGER };
+        const [fromProcesses, fromNodes] = await Promise.all([
           ask(question, answers.requests),
-          machines?.isShared() ? recent?.ask(elsewhere, followMs, cursors) : undefined,
+          nodes?.isShared() ? recent?.ask(ofNodes, followMs, cursors) : undefined,
         ]);
-        const heard = far && far !== taken ? readAnswers(far, answers.requests) : [];
-        taken = far;
+        const heard = fromNodes && fromNodes !== taken ? readAnswers(fromNodes, answers.requests) : [];
+        taken = fromNodes;
         const fresh = heard.map((one) => {
-          const { newest, requests } = withMachine(one);
+          const { newest, requests } = withNode(one);
           return { newest, requests: requests.filter(({ n }) => n > (cursors.get(one.id) ?? 0)) };
         });
         cursors = movedBy(cursors, heard);
-        const here = [...near, ownList(own, question)];
+        const here = [...fromProcesses, ownList(own, question)];
         after = Math.max(after, ...here.map(({ newest }) => newest));
         return {
           newest: after,
           requests: newestOf([...here, ...fresh], maxSummaries),
-          ...(far && { machines: far.heard }),
+          ...(fromNodes && { machines: fromNodes.heard }),
         };
       };
     },
     async find(id) {
       const here = await ownRequest(own, id);
       const asked = here.capture === undefined ? await askAll({ kind: 'request', id }, answers.request) : undefined;
-      const elsewhere = (asked?.far ?? []).map(({ machine, answer }) => ({
+      const ofNodes = (asked?.fromNodes ?? []).map(({ machine, answer }) => ({
         ...answer,
         summary: answer.summary && { ...answer.summary, machine },
       }));
-      const all = [here, ...(asked?.near ?? []), ...elsewhere];
+      const all = [here, ...(asked?.fromProcesses ?? []), ...ofNodes];
       const compressed = all.find(({ capture }) => capture !== undefined)?.capture;
       return {
         capture: compressed === undefined ? undefined : await captureText(Buffer.from(compressed, 'base64')),
@@ -156,9 +160,13 @@ export const shareHistory = (
       };
     },
     async activity(minutes, maxAgeMs) {
-      const { near, far, ...heard } = await askAll({ kind: 'activity', minutes }, answers.activity, maxAgeMs);
+      const { fromProcesses, fromNodes, ...heard } = await askAll(
+        { kind: 'activity', minutes },
+        answers.activity,
+        maxAgeMs,
+      );
       const nowMs = Date.now();
-      const parts = [ownActivity(own, nowMs, minutes), ...near, ...far.map(({ answer }) => answer)];
+      const parts = [ownActivity(own, nowMs, minutes), ...fromProcesses, ...fromNodes.map(({ answer }) => answer)];
       return { ...activityOf(parts, nowMs, minutes), ...heard };
     },
     async capture(on) {
@@ -181,32 +189,32 @@ export const shareHistory = (
   };
 };
 
-/** How often other machines are asked for a reader that follows, in milliseconds. */
+/** How often other nodes are asked for a reader that follows, in milliseconds. */
 export const followMs = 1_000;
 
-interface MachineAnswer<T> {
+interface NodeAnswer<T> {
   readonly id: string;
   readonly machine: string;
   readonly answer: T;
 }
 
-const readAnswers = <T>({ answers: texts }: MachineAnswers, form: Reader<T>): readonly MachineAnswer<T>[] =>
+const readAnswers = <T>({ answers: texts }: NodeAnswers, form: Reader<T>): readonly NodeAnswer<T>[] =>
   texts.flatMap(({ id, machine, text }) => {
     const answer = parseJson(text);
     return form.matches(answer) ? [{ id, machine, answer }] : [];
   });
 
-/** Maximum cursors; machines beyond it are sent everything again. */
+/** Maximum cursors; nodes beyond it are sent everything again. */
 const maxCursors = 200;
 
-const movedBy = (cursors: Cursors, heard: readonly MachineAnswer<RequestsAnswer>[]): Cursors => {
+const movedBy = (cursors: Cursors, heard: readonly NodeAnswer<RequestsAnswer>[]): Cursors => {
   const next = new BoundedMap<string, number>(maxCursors);
   for (const [id, n] of cursors) next.set(id, n);
   for (const { id, answer } of heard) next.set(id, Math.max(next.get(id) ?? 0, answer.newest));
   return next;
 };
 
-const withMachine = ({ machine, answer: { newest, requests } }: MachineAnswer<RequestsAnswer>): RequestsAnswer => ({
+const withNode = ({ machine, answer: { newest, requests } }: NodeAnswer<RequestsAnswer>): RequestsAnswer => ({
   newest,
   requests: requests.map((summary) => ({ ...summary, machine })),
 });

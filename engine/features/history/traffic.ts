@@ -2,7 +2,7 @@ import type { ClientWire } from '../../model/wire/client-wires.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import { TimeScale } from '../../store/time-scale.ts';
 import type { Activity, HourFigures } from '../record/schema.ts';
-import type { LineMinute, TrafficCounts } from './questions.ts';
+import type { RouteMinute, TrafficCounts } from './questions.ts';
 
 /** The length of a step, in milliseconds, and how many are kept: an hour. */
 const stepMs = 5_000;
@@ -71,7 +71,7 @@ interface Line {
 /** Counts requests by time, in memory of a fixed size. Times are in milliseconds since 1970. */
 export class Traffic {
   readonly #steps = new CounterRing(maxSteps, width);
-  readonly #lines = new BoundedMap<string, Line>(maxLines);
+  readonly #routes = new BoundedMap<string, Line>(maxLines);
 
   /** A request was routed at this time. */
   began(atMs: number, wire: ClientWire, provider: string, model: string): void {
@@ -86,7 +86,7 @@ export class Traffic {
     atMs: number,
     hasFailed: boolean,
     firstByteMs: number | undefined,
-    route?: Pick<LineMinute, 'protocol' | 'provider' | 'model'>,
+    route?: Pick<RouteMinute, 'protocol' | 'provider' | 'model'>,
   ): void {
     const step = stepAt(atMs);
     this.#steps.add(step, ended);
@@ -98,15 +98,15 @@ export class Traffic {
 
   /** Requests of a line that were routed in the last seconds. */
   recent(nowMs: number, wire: ClientWire, provider: string, model: string): number {
-    const seconds = this.#lines.get(lineOf(wire, provider, model))?.seconds;
+    const seconds = this.#routes.get(routeOf(wire, provider, model))?.seconds;
     let sum = 0;
     for (const [, counts] of seconds?.last(rateSeconds, Math.floor(nowMs / 1_000)) ?? []) sum += counts[0] ?? 0;
     return sum;
   }
 
   /** The counts of each line in the last minutes. */
-  lineMinutes(nowMs: number, minutes: number): readonly LineMinute[] {
-    return [...this.#lines.values()].flatMap(({ protocol, provider, model, minutes: ring }) =>
+  routeMinutes(nowMs: number, minutes: number): readonly RouteMinute[] {
+    return [...this.#routes.values()].flatMap(({ protocol, provider, model, minutes: ring }) =>
       [...ring.last(minutes, minuteAt(nowMs))].map(([minute, counts]) => ({
         protocol,
         provider,
@@ -140,7 +140,7 @@ export class Traffic {
   }
 
   #line(protocol: ClientWire, provider: string, model: string): Line {
-    return this.#lines.remember(lineOf(protocol, provider, model), () => ({
+    return this.#routes.remember(routeOf(protocol, provider, model), () => ({
       protocol,
       provider,
       model,
@@ -150,7 +150,7 @@ export class Traffic {
   }
 }
 
-const lineOf = (wire: ClientWire, provider: string, model: string): string => `${wire}\n${provider}\n${model}`;
+const routeOf = (wire: ClientWire, provider: string, model: string): string => `${wire}\n${provider}\n${model}`;
 
 const stepsOf = (minutes: number): number => Math.min(maxSteps, (minutes * 60_000) / stepMs);
 
@@ -209,8 +209,8 @@ const lineWidth = 2;
 const firstMinute = (nowMs: number, minutes: number): number => minuteAt(nowMs) - minutes + 1;
 
 /** The traffic of each line in all processes, minute by minute. */
-export const lineTrafficOf = (
-  counts: readonly LineMinute[],
+export const routeTrafficOf = (
+  counts: readonly RouteMinute[],
   nowMs: number,
   minutes: number,
 ): NonNullable<Activity['traffic']>['lines'] => {

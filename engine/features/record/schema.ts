@@ -15,14 +15,14 @@ export const SummaryLoss = Type.Object({
 export type SummaryLoss = Static<typeof SummaryLoss>;
 
 /** How many machines of the fleet an answer is of. */
-export const MachinesHeard = Type.Object(
+export const AnsweredNodes = Type.Object(
   {
     known: Type.Integer({ description: 'All of the fleet, the one asked included.' }),
     heard: Type.Integer({ description: 'Those whose answer came in time.' }),
   },
   { description: 'Absent: there is one machine.' },
 );
-export type MachinesHeard = Static<typeof MachinesHeard>;
+export type AnsweredNodes = Static<typeof AnsweredNodes>;
 
 /** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */
 export const RequestSummary = Type.Object({
@@ -360,7 +360,7 @@ export type InFlight = Static<typeof InFlight>;
 const time = Type.Optional(Type.Number({ description: 'Milliseconds.' }));
 
 /** Statistics of one client protocol's requests to one model. */
-const ActivityLine = Type.Object({
+const ActivityRoute = Type.Object({
   protocol: Wire,
   provider: Type.String(),
   model: Type.String(),
@@ -373,7 +373,7 @@ const ActivityLine = Type.Object({
   p95Ms: time,
   firstByteP50Ms: time,
 });
-export type ActivityLine = Static<typeof ActivityLine>;
+export type ActivityRoute = Static<typeof ActivityRoute>;
 
 /** What ended in the last hour, however much. */
 export const HourFigures = Type.Object(
@@ -393,10 +393,10 @@ export const Activity = Type.Object({
     pid: Type.Integer({ description: 'The process that answers, for all of them.' }),
     workers: Type.Integer({ description: 'How many there are.' }),
   }),
-  machines: Type.Optional(MachinesHeard),
+  machines: Type.Optional(AnsweredNodes),
   inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),
   inFlightCount: Type.Integer(),
-  lines: listOf(ActivityLine),
+  lines: listOf(ActivityRoute),
   lastHour: HourFigures,
   traffic: Type.Optional(
     Type.Object(
@@ -435,7 +435,7 @@ export const RequestList = Type.Object({
   capture: CaptureState,
   newest: Type.Integer(),
   requests: listOf(RequestSummary),
-  machines: Type.Optional(MachinesHeard),
+  machines: Type.Optional(AnsweredNodes),
 });
 export type RequestList = Static<typeof RequestList>;
 

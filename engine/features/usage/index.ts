@@ -1,5 +1,5 @@
 import { laterRoutes } from '../../../admin/later-routes.ts';
-import { type FeatureFolder, type OtherMachines, questionOf } from '../../feature.ts';
+import { type FeatureFolder, type OtherNodes, questionOf } from '../../feature.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
 import { UsageCells, type UsageQuery, UsageQuestion } from './schema.ts';
@@ -15,7 +15,7 @@ export const usage: FeatureFolder = {
     question: questionOf({
       shape: question,
       own: async () => undefined,
-      machine: {
+      node: {
         shape: question,
         answers: async ({ query }) => [JSON.stringify(await features.askStore('usage', query))],
       },
@@ -24,13 +24,13 @@ export const usage: FeatureFolder = {
       (await import('./routes.ts')).usageRoutes({
         nowMs,
         ask: features.askStore,
-        others: (query) => (features.machines.isShared() ? cellsOf(features.machines, query) : undefined),
+        others: (query) => (features.nodes.isShared() ? cellsOf(features.nodes, query) : undefined),
       }),
     ),
   }),
 };
 
-const cellsOf = async ({ ask }: OtherMachines, query: UsageQuery) => {
+const cellsOf = async ({ ask }: OtherNodes, query: UsageQuery) => {
   const { heard, answers } = await ask(() => ({ kind: 'usage', query }));
   const cells = answers.map(({ text }) => parseJson(text)).filter((answer) => cellsReader.matches(answer));
   return { heard, cells: cells.flat() };

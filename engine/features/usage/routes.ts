@@ -4,7 +4,7 @@ import type { DocumentedRoute } from '../../http/documented-route.ts';
 import type { WholeReply } from '../../http/endpoint.ts';
 import { fail } from '../../model/fault.ts';
 import type { AskStore } from '../../store/questions.ts';
-import type { MachinesHeard } from '../record/schema.ts';
+import type { AnsweredNodes } from '../record/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from './report.ts';
 import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from './schema.ts';
 
@@ -13,13 +13,13 @@ interface UsageParts {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   readonly ask: AskStore;
-  /** The same of other machines; `undefined`: there are none. */
+  /** The same of other nodes; `undefined`: there are none. */
   readonly others: (
     query: UsageQuery,
-  ) => Promise<{ readonly heard: MachinesHeard; readonly cells: readonly UsageCell[] }> | undefined;
+  ) => Promise<{ readonly heard: AnsweredNodes; readonly cells: readonly UsageCell[] }> | undefined;
 }
 
-/** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other machines. */
+/** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other nodes. */
 export const usageRoutes = ({ nowMs, ask, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { MachinesHeard } from '../record/schema.ts';
+import { AnsweredNodes } from '../record/schema.ts';
 
 const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 
@@ -95,7 +95,7 @@ export const UsageReport = Type.Object({
   by: UsageGroup,
   part: Type.Optional(UsageGroup),
   step: UsageStep,
-  machines: Type.Optional(MachinesHeard),
+  machines: Type.Optional(AnsweredNodes),
   total: UsageFigures,
   rows: Type.Immutable(
     Type.Array(

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../../model/fault.ts';
-import type { SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
+import type { RequestMessage, SocketProtocol } from '../../model/wire/socket-protocol.ts';
 import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { Conversation } from '../conversations.ts';
 import type { OpenSocket, ServingListener } from '../settings.ts';
@@ -8,10 +8,10 @@ import type { MessageEvents, MessageStream } from '../stream.ts';
 import type { TickListener } from '../ticker.ts';
 import { type AnsweredConversation, type Handshake, SocketRequest } from './socket-request.ts';
 
-/** Requests of one lane are answered one after the other. */
-interface Lane {
+/** Requests of one stream are answered one after the other. */
+interface Stream {
   running: SocketRequest | undefined;
-  /** Its latest answer's, which a request of any lane may continue. */
+  /** Its latest answer's, which a request of any stream may continue. */
   conversation: Conversation | undefined;
 }
 
@@ -49,7 +49,7 @@ const maxUnread = 100;
 const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, restart: 1012, tryLater: 1013 } as const;
 
 /**
- * One WebSocket connection of a client: its lanes of requests, what it remembers of their conversations, and its end. An answer's messages
+ * One WebSocket connection of a client: its streams of requests, what it remembers of their conversations, and its end. An answer's messages
  * of one event loop tick are sent in one cork. A slow client pauses the upstreams of all its answers, and starts none.
  */
 export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
@@ -60,7 +60,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   readonly protocol: SocketProtocol;
   readonly #stream: MessageStream;
   readonly #endsAtMs: number;
-  #lanes: Map<string, Lane> | undefined;
+  #streams: Map<string, Stream> | undefined;
   readonly #running = new Set<SocketRequest>();
   /** In the order in which they came. */
   #waiting: SocketRequest[] = [];
@@ -132,7 +132,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     else {
       const copy = Buffer.from(bytes);
       const read = this.protocol.read(copy);
-      if (read.type === 'refused') this.#refuse(read.fault, read.lane);
+      if (read.type === 'refused') this.#refuse(read.fault, read.stream);
       else if (read.type === 'ask') this.#take(read, copy);
     }
   }
@@ -182,7 +182,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (this.#closed) return;
     this.#end();
     for (const request of [...this.#waiting.splice(0), ...this.#running]) request.abort();
-    for (const { conversation } of this.#lanes?.values() ?? []) {
+    for (const { conversation } of this.#streams?.values() ?? []) {
       if (conversation) this.listener.conversations.forget(conversation);
     }
   }
@@ -223,7 +223,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   }
 
   conversationOf(id: string): readonly Uint8Array[] | 'unknown' | 'lost' {
-    for (const { conversation } of this.#lanes?.values() ?? []) {
+    for (const { conversation } of this.#streams?.values() ?? []) {
       if (conversation?.id !== id) continue;
       const items = this.listener.conversations.use(conversation);
       if (items) return items;
@@ -235,10 +235,10 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
 
   finished(request: SocketRequest, answer: AnsweredConversation | undefined, continued: string | undefined): void {
     if (!this.#running.delete(request)) return;
-    const lane = this.#lanes?.get(request.lane);
-    if (lane) {
-      lane.running = undefined;
-      this.#remember(lane, answer, continued);
+    const stream = this.#streams?.get(request.stream);
+    if (stream) {
+      stream.running = undefined;
+      this.#remember(stream, answer, continued);
     }
     if (this.#closed) return;
     this.#startNext();
@@ -283,22 +283,22 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     return this.#running.size === 0 && this.#waiting.length === 0;
   }
 
-  #remember(lane: Lane, answer: AnsweredConversation | undefined, continued: string | undefined): void {
+  #remember(stream: Stream, answer: AnsweredConversation | undefined, continued: string | undefined): void {
     const { conversations, settings } = this.listener;
-    const { conversation } = lane;
-    // After a failure, what it continued is gone, too; an answer that another lane gave stays.
+    const { conversation } = stream;
+    // After a failure, what it continued is gone, too; an answer that another stream gave stays.
     if (conversation && (answer || conversation.id === continued)) {
       conversations.forget(conversation);
-      lane.conversation = undefined;
+      stream.conversation = undefined;
     }
-    if (answer && !this.#closed) lane.conversation = conversations.keep(answer.id, answer.items, settings.limits);
+    if (answer && !this.#closed) stream.conversation = conversations.keep(answer.id, answer.items, settings.limits);
   }
 
-  #take(ask: SocketAsk, message: Buffer): void {
+  #take(ask: RequestMessage, message: Buffer): void {
     const { faults, limits } = this.protocol;
-    if (this.#over) this.#refuse(faults.connectionOver, ask.lane);
-    else if (this.#waiting.length >= limits.waiting) this.#refuse(faults.tooManyWaiting, ask.lane);
-    else if (!this.#laneOf(ask.lane)) this.#refuse(faults.tooManyLanes, ask.lane);
+    if (this.#over) this.#refuse(faults.connectionOver, ask.stream);
+    else if (this.#waiting.length >= limits.waiting) this.#refuse(faults.tooManyWaiting, ask.stream);
+    else if (!this.#streamOf(ask.stream)) this.#refuse(faults.tooManyStreams, ask.stream);
     else {
       const request = new SocketRequest(this, ask);
       const refused = request.reserve(message);
@@ -310,29 +310,29 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     }
   }
 
-  #laneOf(name: string): Lane | undefined {
-    this.#lanes ??= new Map<string, Lane>([['', { running: undefined, conversation: undefined }]]);
-    const known = this.#lanes.get(name);
+  #streamOf(name: string): Stream | undefined {
+    this.#streams ??= new Map<string, Stream>([['', { running: undefined, conversation: undefined }]]);
+    const known = this.#streams.get(name);
     if (known) return known;
-    // The default lane has no name.
-    if (this.#lanes.size > this.protocol.limits.lanes) return undefined;
-    const lane: Lane = { running: undefined, conversation: undefined };
-    this.#lanes.set(name, lane);
-    return lane;
+    // The default stream has no name.
+    if (this.#streams.size > this.protocol.limits.streams) return undefined;
+    const stream: Stream = { running: undefined, conversation: undefined };
+    this.#streams.set(name, stream);
+    return stream;
   }
 
-  /** Starts those that wait and may run: the first of each free lane. */
+  /** Starts those that wait and may run: the first of each free stream. */
   #startNext(): void {
     for (let at = 0; at < this.#waiting.length && !this.isBlocked; ) {
       if (this.#running.size >= this.protocol.limits.answers) return;
       const request = this.#waiting[at];
-      const lane = request && this.#laneOf(request.lane);
-      if (!request || !lane || lane.running) {
+      const stream = request && this.#streamOf(request.stream);
+      if (!request || !stream || stream.running) {
         at += 1;
         continue;
       }
       this.#waiting.splice(at, 1);
-      lane.running = request;
+      stream.running = request;
       this.#running.add(request);
       // May end at once, and start others.
       request.begin();
@@ -341,7 +341,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   }
 
   /** An error that no request is behind. */
-  #refuse(fault: Fault, lane = ''): void {
+  #refuse(fault: Fault, stream = ''): void {
     if (this.isBlocked) {
       this.#unread += 1;
       if (this.#unread > maxUnread) {
@@ -350,7 +350,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
       }
     }
     const { status, body } = this.handshake.endpoint.formatFault(fault, '');
-    this.send(this.protocol.encodeError({ status, body, headers: fault.headers ?? {} }, lane));
+    this.send(this.protocol.encodeError({ status, body, headers: fault.headers ?? {} }, stream));
   }
 
   static #sendDue(socket: ClientSocket): void {

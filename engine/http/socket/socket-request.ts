@@ -5,7 +5,7 @@ import { type Fault, FaultError, faultOf } from '../../model/fault.ts';
 import { isJsonObject, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import { clientGone } from '../../model/status.ts';
-import type { SocketAnswerReader, SocketAsk, SocketProtocol } from '../../model/wire/socket-protocol.ts';
+import type { RequestMessage, SocketAnswerReader, SocketProtocol } from '../../model/wire/socket-protocol.ts';
 import type { SseRecord } from '../../model/wire/sse-record.ts';
 import { Backpressure } from '../../runtime/backpressure.ts';
 import type { MemoryReservation } from '../../runtime/memory-budget.ts';
@@ -49,7 +49,7 @@ interface RequestSocket {
   /** Sends a message of an answer. */
   readonly send: (message: string | Uint8Array) => void;
   /**
-   * The conversation up to an answer of this connection. `unknown`: the connection hasn't given it, or not as the latest of its lane.
+   * The conversation up to an answer of this connection. `unknown`: the connection hasn't given it, or not as the latest of its stream.
    * `lost`: it had to be forgotten.
    */
   readonly conversationOf: (id: string) => readonly Uint8Array[] | 'unknown' | 'lost';
@@ -72,7 +72,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   readonly method = 'POST';
   readonly startedAtMs = Date.now();
   readonly backpressure = new Backpressure();
-  readonly lane: string;
+  readonly stream: string;
   readonly answerMemory: MemoryReservation;
   number = 0;
   body: Uint8Array = noBytes;
@@ -84,7 +84,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   readonly #itemMemory: MemoryReservation;
   readonly #begunMs = performance.now();
   readonly #frames = new ReplyFrames((event, data) => this.#send(event, data));
-  #ask: SocketAsk | undefined;
+  #ask: RequestMessage | undefined;
   /** The conversation before the answer; `undefined`: it isn't known as a whole. */
   #conversation: readonly Uint8Array[] | undefined;
   #answer: SocketAnswerReader | undefined;
@@ -97,9 +97,9 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   #begun = false;
   #done = false;
 
-  constructor(socket: RequestSocket, ask: SocketAsk) {
+  constructor(socket: RequestSocket, ask: RequestMessage) {
     const { bodies, answers, settings } = socket.listener;
-    this.lane = ask.lane;
+    this.stream = ask.stream;
     this.#socket = socket;
     this.#ask = ask;
     this.#headers = ask.headers;
@@ -224,7 +224,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     return listener.rejection(this.remoteAddress)?.fault;
   }
 
-  #open(ask: SocketAsk): Fault | undefined {
+  #open(ask: RequestMessage): Fault | undefined {
     const { listener, handshake, protocol } = this.#socket;
     const known = ask.continues === undefined ? noItems : this.#socket.conversationOf(ask.continues);
     if (known === 'lost') return protocol.faults.connectionOver;
@@ -275,7 +275,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     const { protocol } = this.#socket;
     this.#answer?.read(event, data);
     this.#sentMs = this.#socket.listener.ticker.nowMs();
-    this.#socket.send(protocol.inLane(data, this.lane));
+    this.#socket.send(protocol.inStream(data, this.stream));
   }
 
   /** Called with each keep-alive of the answer, of which only events are messages. */
@@ -283,14 +283,14 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     const { listener, protocol } = this.#socket;
     if (listener.ticker.nowMs() - this.#sentMs < silenceMs) return;
     this.#sentMs = listener.ticker.nowMs();
-    this.#socket.send(protocol.inLane(protocol.keepAlive, this.lane));
+    this.#socket.send(protocol.inStream(protocol.keepAlive, this.stream));
   }
 
   #sendError({ status, headers, body }: WholeReply): void {
     const { 'content-type': _, ...shown } = headers;
     const parsed = parseJson(typeof body === 'string' ? body : new TextDecoder().decode(body));
     const error = { status, body: isJsonObject(parsed) ? parsed : {}, headers: { ...shown, 'x-request-id': this.id } };
-    this.#socket.send(this.#socket.protocol.encodeError(error, this.lane));
+    this.#socket.send(this.#socket.protocol.encodeError(error, this.stream));
     this.#answer = undefined;
     this.#finish(status);
   }

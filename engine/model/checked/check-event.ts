@@ -39,8 +39,8 @@ const fault = Type.Object({
   code: optional(text),
   status: optional(Type.Number()),
   headers: optional(Type.Record(text, text)),
-  elsewhere: optional(flag),
-  blameless: optional(flag),
+  retryOtherUpstream: optional(flag),
+  countsAgainstHealth: optional(flag),
   settled: optional(flag),
 });
 

@@ -9,12 +9,12 @@ export interface SocketProtocol {
   read(message: Uint8Array): SocketMessage;
   /** What is wrong with a message or with the state of a connection, in the protocol's own codes. */
   readonly faults: SocketFaults;
-  /** The error event for a request that gets no answer, or for a message that is none. `lane`: empty for the default lane. */
-  readonly encodeError: (error: SocketError, lane: string) => string;
+  /** The error event for a request that gets no answer, or for a message that is none. `stream`: empty for the default stream. */
+  readonly encodeError: (error: SocketError, stream: string) => string;
   /** The answer to a request that only prepares the next ones. Throws as the protocol's decoder does. */
   answerWarmUp(body: Uint8Array, id: string, startedAtMs: number): readonly SseRecord[];
-  /** A record's data as the event of this lane. */
-  inLane<D extends string | Uint8Array>(data: D, lane: string): string | D | Uint8Array;
+  /** A record's data as the event of this stream. */
+  inStream<D extends string | Uint8Array>(data: D, stream: string): string | D | Uint8Array;
   /** An event without a meaning, for a silence before the answer's first one. */
   readonly keepAlive: string;
   /** Reads from one answer's records what a later request may continue. */
@@ -23,8 +23,8 @@ export interface SocketProtocol {
 
 /** What one connection may have at a time. */
 interface SocketLimits {
-  /** Lanes with a name. */
-  readonly lanes: number;
+  /** Streams with a name. */
+  readonly streams: number;
   /** Answers being given; further requests wait. */
   readonly answers: number;
   /** Requests that wait. */
@@ -35,15 +35,15 @@ interface SocketLimits {
 
 /** A client's message. `none`: it needs no reply. */
 export type SocketMessage =
-  | SocketAsk
+  | RequestMessage
   | { readonly type: 'none' }
-  | { readonly type: 'refused'; readonly fault: Fault; readonly lane: string };
+  | { readonly type: 'refused'; readonly fault: Fault; readonly stream: string };
 
 /** A request for an answer. */
-export interface SocketAsk {
+export interface RequestMessage {
   readonly type: 'ask';
-  /** Requests of one lane are answered in order, those of several at the same time. Empty: the default lane, which has no name. */
-  readonly lane: string;
+  /** Requests of one stream are answered in order, those of several at the same time. Empty: the default stream, which has no name. */
+  readonly stream: string;
   /** It only prepares the next requests: there is nothing to ask a model. */
   readonly isWarmUp: boolean;
   /** The id of the answer that it continues. */
@@ -65,7 +65,7 @@ export interface SocketFaults {
   readonly binary: Fault;
   /** The connection takes no more requests: its lifetime is over, or what it has to remember is lost. */
   readonly connectionOver: Fault;
-  readonly tooManyLanes: Fault;
+  readonly tooManyStreams: Fault;
   readonly tooManyWaiting: Fault;
   readonly unknownAnswer: (id: string) => Fault;
 }

@@ -4,11 +4,11 @@ import type { FramedRecord } from './sse-record.ts';
 /** How streamed requests of a wire format go to a vendor over a WebSocket connection. Values in, values out. */
 export interface UpstreamSocket {
   /** Reads the body of a request over HTTP, which must be valid JSON; `undefined` if it can't go over a WebSocket. */
-  readonly read: (body: string) => UpstreamAsk | undefined;
+  readonly read: (body: string) => UpstreamRequest | undefined;
 }
 
 /** A request for a response. */
-export interface UpstreamAsk {
+export interface UpstreamRequest {
   /** The first item of the conversation, by which one without an id is known. */
   readonly opening: string;
   /** The message with the whole request. */

@@ -253,7 +253,7 @@ export class RetrySession {
 
   #follow(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
     if (fault.settled) return { type: 'stop' };
-    if (fault.remedy) return remedies[fault.remedy];
+    if (fault.retryAs) return decisionOf[fault.retryAs];
     if (fault.kind === 'upstream-context' && fault.status !== 413) return this.#overflow();
     return this.#decide(fault, failureClass, requestedWaitMs);
   }
@@ -409,7 +409,7 @@ const none: readonly string[] = [];
  * What follows where the vendor is known to accept the request otherwise: without the history's reasoning, with a prompt for a
  * summary in place of the compaction that it lacks, or with the key that its command prints now.
  */
-const remedies: Readonly<Record<NonNullable<Fault['remedy']>, RetryDecision>> = {
+const decisionOf: Readonly<Record<NonNullable<Fault['retryAs']>, RetryDecision>> = {
   'without-reasoning': { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' },
   'without-compaction': { type: 'retry', afterMs: 0, key: 'same', without: 'compaction' },
   'new-key': { type: 'retry', afterMs: 0, key: 'same' },

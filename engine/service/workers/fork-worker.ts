@@ -52,7 +52,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     child.once('exit', (code, signal) => resolve({ orderly, how: signal ? `signal ${signal}` : `exit code ${code}` }));
   });
   const { home, transformerFolders, keyCommands, taken, workers } = options;
-  const { machineId } = options.exchange;
+  const { nodeId } = options.exchange;
   const begin = (): void =>
     send(child, {
       type: 'begin',
@@ -61,7 +61,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
       keyCommands,
       workers,
       ...(taken && { taken }),
-      ...(machineId !== undefined && { machineId }),
+      ...(nodeId !== undefined && { machineId: nodeId }),
     });
   const joined = joinWorker(options.exchange, (message) => send(child, message));
   // `disconnect` comes after the last message; `exit` may come before it.

@@ -34,7 +34,7 @@ export class IpcPeers implements Peers {
   readonly keeper: Keeper;
   readonly turn: Peers['turn'];
   /** Set by the supervisor's first message. */
-  machineId: string | undefined;
+  nodeId: string | undefined;
   readonly #send: (message: FromWorker) => void;
   readonly #waiting = new Map<number, (result: PeerResult) => void>();
   #answerer: Answerer | undefined;

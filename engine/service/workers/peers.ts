@@ -33,7 +33,7 @@ export interface Peers {
   /** Keeps what requests leave in the supervisor, which writes it; absent: the process writes by itself. */
   readonly keeper: Keeper | undefined;
   /** Names this machine among those that use the store; `undefined`: it is this machine's own. */
-  readonly machineId: string | undefined;
+  readonly nodeId: string | undefined;
   /**
    * Waits until no other process of this machine changes the configuration. Resolves with the end of this one's turn; with `undefined`
    * if it has to wait for too long, or the supervisor doesn't answer.
@@ -77,7 +77,7 @@ export class PeerExchange {
   readonly #metrics = new FamilySums();
   readonly #memory: MemoryStore;
   readonly #store: HubStore;
-  readonly machineId: string | undefined;
+  readonly nodeId: string | undefined;
   /** Processes that wait for their turn; the first has it. */
   #turns: readonly Turn[] = [];
   /** The members' names in the store. */
@@ -105,7 +105,7 @@ export class PeerExchange {
       journal: options.journal,
       lasting: options.lasting,
     });
-    this.machineId = options.fleet && randomUUID();
+    this.nodeId = options.fleet && randomUUID();
     this.#store = options.fleet ? withLocalBlobs(options.fleet, this.#memory) : this.#memory;
   }
 
@@ -228,7 +228,7 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     ask: async (question) => answersOf(await joined.call({ kind: 'ask', question })),
     apply: async () => missingOf(await joined.call({ kind: 'ask', question: { kind: 'apply' } })),
     store: storeOver(joined),
-    machineId: exchange.machineId,
+    nodeId: exchange.nodeId,
     turn: turnsOver(joined.endTurn, (call) => within(turnMs, joined.call(call))),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
     keeper: exchange.keeps ? keeperOver((kept) => joined.call({ kind: 'keep', kept })) : undefined,

@@ -43,7 +43,7 @@ const begin = async ({
   workers: first,
   machineId,
 }: Begin): Promise<void> => {
-  peers.machineId = machineId;
+  peers.nodeId = machineId;
   try {
     service = await start({
       env: process.env,

@@ -32,16 +32,23 @@ export const answersFull = 'answers_full';
 export const noKeyPrinted = 'no_key_printed';
 
 /** Classifies a fault by the upstream's status, else by its kind. */
-export const classifyFailure = ({ kind, status, elsewhere, blameless, code }: Fault): FailureClass => {
+export const classifyFailure = ({
+  kind,
+  status,
+  retryOtherUpstream,
+  countsAgainstHealth,
+  code,
+}: Fault): FailureClass => {
   // A stage passes the destination over.
-  if (blameless) return elsewhere && kind === 'upstream-overloaded' ? 'unavailable' : 'busy';
+  if (countsAgainstHealth === false)
+    return retryOtherUpstream && kind === 'upstream-overloaded' ? 'unavailable' : 'busy';
   if (kind === 'unavailable' && code === answersFull) return 'final';
   if (kind === 'misconfigured' && code === noKeyPrinted) return 'keyRejected';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
   // Its client compacts the conversation, if no other destination takes it.
   if (kind === 'upstream-context' && status === 413) return 'oversized';
   const failureClass = byKind[kind];
-  return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;
+  return failureClass === 'transient' && retryOtherUpstream ? 'persistent' : failureClass;
 };
 
 /** Whether the upstream itself reported the fault. Otherwise the network may be the cause. */

@@ -56,12 +56,12 @@ const maxProviders = 1_000;
 
 /**
  * Creates a record of upstream health without observations. `shared`: what it shares with other processes; absent: there are none.
- * `machine`: names this machine if other machines share that.
+ * `node`: names this node if other nodes share that.
  */
 export const createUpstreamHealth = (
   { nowMs, random }: HealthSource,
   shared?: HealthFacts,
-  machine?: string,
+  node?: string,
 ): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
   // A provider is the same object for as long as its configuration is active.
@@ -71,7 +71,7 @@ export const createUpstreamHealth = (
     known.set(name, health);
     return health;
   };
-  const newsOf = shared && shareHealth(shared, named, nowMs, machine);
+  const newsOf = shared && shareHealth(shared, named, nowMs, node);
   return {
     nowMs,
     random,
@@ -131,12 +131,12 @@ export class ProviderHealth {
 
   keyRejected(key: string, cooldown: Cooldown, nowMs: number): void {
     const print = keyFingerprint(key);
-    this.coolingElsewhere(print, cooldown);
+    this.coolingByOthers(print, cooldown);
     this.#publisher?.cooling(print, cooldown.why, cooldown.untilMs - nowMs);
   }
 
   /** Another process has put a key on cooldown for all models. */
-  coolingElsewhere(print: string, cooldown: Cooldown): void {
+  coolingByOthers(print: string, cooldown: Cooldown): void {
     this.#cooldowns ??= new Cooldowns();
     this.#cooldowns.set(print, cooldown);
   }
@@ -188,10 +188,10 @@ interface KeyCooldowns {
 }
 
 /** Machines recorded that get no answer from one model; two are enough. */
-const maxMachines = 8;
+const maxNodes = 8;
 
 /** How long to wait for the outcome of another process's probe, in milliseconds. */
-const probedElsewhereMs = 1_000;
+const probedByOthersMs = 1_000;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
 const maxCooldownMs = 3_600_000;
@@ -246,7 +246,7 @@ export class ModelHealth {
     const state = breakerState(this.#breaker, nowMs, policy);
     if (state === 'open') return { probe: false, waitMs: breakerWaitMs(this.#breaker, nowMs, policy) };
     if (state === 'closed') return admitted;
-    if (!mayProbe) return { probe: false, waitMs: probedElsewhereMs };
+    if (!mayProbe) return { probe: false, waitMs: probedByOthersMs };
     this.#breaker = afterProbe(this.#breaker, nowMs);
     return { probe: true, waitMs: 0 };
   }
@@ -271,25 +271,25 @@ export class ModelHealth {
   }
 
   /** Another process has opened the breaker. */
-  openedElsewhere(untilMs: number): void {
+  openedByOthers(untilMs: number): void {
     if (untilMs > this.#breaker.openUntilMs) this.#breaker = { ...this.#breaker, openUntilMs: untilMs, probedAtMs: 0 };
   }
 
-  /** Another machine gets no answer. If a second one reports the same, or this one's next attempt fails, the breaker opens. */
-  suspectedElsewhere(machine: string, untilMs: number, nowMs: number): void {
-    const live = [...(this.#silentFor ?? [])].filter(([other, ms]) => other !== machine && ms > nowMs);
-    this.#silentFor = new Map([...live.slice(-maxMachines), [machine, untilMs]]);
-    if (live.length > 0) this.openedElsewhere(untilMs);
+  /** Another node gets no answer. If a second one reports the same, or this one's next attempt fails, the breaker opens. */
+  suspectedByOthers(node: string, untilMs: number, nowMs: number): void {
+    const live = [...(this.#silentFor ?? [])].filter(([other, ms]) => other !== node && ms > nowMs);
+    this.#silentFor = new Map([...live.slice(-maxNodes), [node, untilMs]]);
+    if (live.length > 0) this.openedByOthers(untilMs);
   }
 
   /** Another process's probe has succeeded. */
-  closedElsewhere(): void {
+  closedByOthers(): void {
     this.#silentFor = undefined;
     if (this.#breaker.openUntilMs !== 0) this.#breaker = closedBreaker;
   }
 
   /** Another process has put a key on cooldown for this model. */
-  coolingElsewhere(print: string, cooldown: Cooldown): void {
+  coolingByOthers(print: string, cooldown: Cooldown): void {
     this.#cooldowns ??= new Cooldowns();
     this.#cooldowns.set(print, cooldown);
   }
@@ -347,7 +347,7 @@ export class ModelHealth {
 
   #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {
     const print = keyFingerprint(key);
-    this.coolingElsewhere(print, { why, untilMs: nowMs + forMs });
+    this.coolingByOthers(print, { why, untilMs: nowMs + forMs });
     this.#publisher?.cooling(print, why, forMs);
   }
 }

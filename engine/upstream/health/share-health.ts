@@ -28,20 +28,20 @@ export interface ProviderHealthPublisher extends Pick<ModelHealthPublisher, 'coo
 
 /** The part of a model's health that other processes can change. */
 interface SharedModelHealth {
-  readonly openedElsewhere: (untilMs: number) => void;
-  readonly suspectedElsewhere: (machine: string, untilMs: number, nowMs: number) => void;
-  readonly closedElsewhere: () => void;
-  readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
+  readonly openedByOthers: (untilMs: number) => void;
+  readonly suspectedByOthers: (node: string, untilMs: number, nowMs: number) => void;
+  readonly closedByOthers: () => void;
+  readonly coolingByOthers: (print: string, cooldown: Cooldown) => void;
 }
 
 /** The part of a provider's health that other processes can change. */
 interface SharedHealth {
   readonly model: (name: string) => SharedModelHealth;
-  readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
+  readonly coolingByOthers: (print: string, cooldown: Cooldown) => void;
 }
 
 /**
- * Whether a breaker is open: `['b', provider, model]`; that one machine got no answer: `['w', provider, model, machine]`. A key's cooldown: `['k', provider, fingerprint]`, and maybe a model.
+ * Whether a breaker is open: `['b', provider, model]`; that one node got no answer: `['w', provider, model, node]`. A key's cooldown: `['k', provider, fingerprint]`, and maybe a model.
  */
 const FactId = Type.Union([
   Type.Tuple([Type.Literal('b'), Type.String(), Type.String()]),
@@ -57,14 +57,14 @@ const closedMs = 10_000;
 
 /**
  * Shares breakers and cooldowns with other processes. Their facts are applied to `healthOf` a provider; the result creates the
- * publisher of a provider. `ownMachine`: names this machine if others share the facts. An upstream without an answer may be a fault of its
- * network: others act only when two machines report it.
+ * publisher of a provider. `ownNode`: names this node if others share the facts. An upstream without an answer may be a fault of its
+ * network: others act only when two nodes report it.
  */
 export const shareHealth = (
   shared: HealthFacts,
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
-  ownMachine?: string,
+  ownNode?: string,
 ): ((provider: string) => ProviderHealthPublisher) => {
   const apply = ({ id, value, forMs }: SharedFact): void => {
     const parsed = parseJson(id);
@@ -73,15 +73,15 @@ export const shareHealth = (
     const untilMs = nowMs() + forMs;
     const health = healthOf(provider);
     if (kind === 'b') {
-      if (value === 'open') health.model(subject).openedElsewhere(untilMs);
-      else health.model(subject).closedElsewhere();
+      if (value === 'open') health.model(subject).openedByOthers(untilMs);
+      else health.model(subject).closedByOthers();
     } else if (kind === 'w') {
-      // A process of this machine has the same network.
-      if (model === ownMachine) health.model(subject).openedElsewhere(untilMs);
-      else if (model !== undefined) health.model(subject).suspectedElsewhere(model, untilMs, nowMs());
+      // A process of this node has the same network.
+      if (model === ownNode) health.model(subject).openedByOthers(untilMs);
+      else if (model !== undefined) health.model(subject).suspectedByOthers(model, untilMs, nowMs());
     } else if (reasons.matches(value)) {
       const owner = model === undefined ? health : health.model(model);
-      owner.coolingElsewhere(subject, { why: value, untilMs });
+      owner.coolingByOthers(subject, { why: value, untilMs });
     }
   };
   shared.onFact(apply);
@@ -91,9 +91,9 @@ export const shareHealth = (
     cooling: (print, why, forMs) => publish(['k', provider, print], why, forMs),
     ofModel: (model) => ({
       opened: (forMs, isAnswered) =>
-        isAnswered || ownMachine === undefined
+        isAnswered || ownNode === undefined
           ? publish(['b', provider, model], 'open', forMs)
-          : publish(['w', provider, model, ownMachine], 'open', forMs),
+          : publish(['w', provider, model, ownNode], 'open', forMs),
       closed: () => publish(['b', provider, model], 'closed', closedMs),
       claimProbe: (forMs) => shared.claim(`probe ${JSON.stringify([provider, model])}`, forMs),
       cooling: (print, why, forMs) => publish(['k', provider, print, model], why, forMs),

@@ -8,7 +8,7 @@ import type {
   SocketChain,
   SocketReading,
   UpstreamAnswerReader,
-  UpstreamAsk,
+  UpstreamRequest,
 } from '../../model/wire/upstream-socket.ts';
 import type { Pausable } from '../../runtime/backpressure.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
@@ -24,7 +24,7 @@ const lookMs = 5_000;
 /** What a call over a WebSocket needs. */
 interface SocketCallParts {
   readonly call: UpstreamCall;
-  readonly ask: UpstreamAsk;
+  readonly ask: UpstreamRequest;
   readonly limits: CallTimeouts;
   readonly clock: SteadyClock;
   readonly subscriber: Subscriber<UpstreamAnswer>;

@@ -2,7 +2,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import { bodyText } from '../../model/call-body.ts';
 import { FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
-import type { SocketChain, UpstreamAsk } from '../../model/wire/upstream-socket.ts';
+import type { SocketChain, UpstreamRequest } from '../../model/wire/upstream-socket.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import type { CallLimits } from '../call-handler.ts';
 import type { SocketTarget } from '../open-socket.ts';
@@ -55,7 +55,7 @@ export class SocketCalls {
 
   #start(
     call: UpstreamCall,
-    ask: UpstreamAsk,
+    ask: UpstreamRequest,
     conversation: string,
     subscriber: Subscriber<UpstreamAnswer>,
   ): () => void {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SocketChain, UpstreamAsk } from '../../model/wire/upstream-socket.ts';
+import type { SocketChain, UpstreamRequest } from '../../model/wire/upstream-socket.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import type { SteadyClock } from '../../runtime/steady-clock.ts';
 import type { SocketConnection } from './socket-connection.ts';
@@ -53,7 +53,7 @@ export class SocketPool {
    * Finds a connection for a request. One that has seen the conversation comes first, then one that remembers nothing, then a new one.
    * `undefined`: all are in use.
    */
-  take(place: SocketPlace, ask: UpstreamAsk): Grant {
+  take(place: SocketPlace, ask: UpstreamRequest): Grant {
     if (this.#isClosed) return undefined;
     const own = this.#connectionsAt(({ key }) => key === place.key);
     const idle = own.filter((connection) => connection.isUsable);
@@ -141,5 +141,5 @@ const oldestOf = (connections: readonly SocketConnection[]): SocketConnection | 
   );
 
 /** A conversation that no id names is known by what it begins with. */
-export const conversationOf = (id: string, { opening }: UpstreamAsk): string =>
+export const conversationOf = (id: string, { opening }: UpstreamRequest): string =>
   id === '' ? hash('sha256', opening, 'base64') : id;

@@ -9,7 +9,7 @@ import {
 } from '../../../engine/model/json/json.ts';
 import { type JsonMember, memberBytes, memberNamed, membersIn } from '../../../engine/model/json/members.ts';
 import type { Headers } from '../../../engine/model/protocol.ts';
-import type { SocketAsk, SocketMessage } from '../../../engine/model/wire/socket-protocol.ts';
+import type { RequestMessage, SocketMessage } from '../../../engine/model/wire/socket-protocol.ts';
 
 /** Messages that want no reply. Source: Codex, `responses_websocket.rs`. */
 const silent: ReadonlySet<string> = new Set(['response.processed']);
@@ -28,32 +28,33 @@ export const readSocketMessage = (message: Buffer): SocketMessage => {
     const member = memberNamed(members, name);
     return member && parseJson(memberBytes(message, member).toString());
   };
-  const lane = value('stream_id') ?? '';
-  if (lane !== '' && (typeof lane !== 'string' || !laneForm.test(lane))) return refused(badLane, 'stream_id', laneCode);
+  const stream = value('stream_id') ?? '';
+  if (stream !== '' && (typeof stream !== 'string' || !streamForm.test(stream)))
+    return refused(badStream, 'stream_id', streamCode);
   const type = value('type');
-  if (typeof type !== 'string') return refused('type is required.', 'type', null, lane);
+  if (typeof type !== 'string') return refused('type is required.', 'type', null, stream);
   if (silent.has(type)) return { type: 'none' };
-  if (type === 'response.create') return new CreateMessage(message, members, lane, value);
+  if (type === 'response.create') return new CreateMessage(message, members, stream, value);
   const why = steering.has(type) ? "an answer can't be changed while it is given" : 'it is not known';
-  return refused(`type '${type.slice(0, 100)}' is not served: ${why}. Send response.create.`, 'type', null, lane);
+  return refused(`type '${type.slice(0, 100)}' is not served: ${why}. Send response.create.`, 'type', null, stream);
 };
 
-const laneForm = /^[\w.-]{1,256}$/;
-const laneCode = 'invalid_stream_id';
-const badLane = 'stream_id must have 1 to 256 letters, digits, or characters of "_.-".';
+const streamForm = /^[\w.-]{1,256}$/;
+const streamCode = 'invalid_stream_id';
+const badStream = 'stream_id must have 1 to 256 letters, digits, or characters of "_.-".';
 
-const refused = (message: string, param?: string, code?: string | null, lane = ''): SocketMessage => {
+const refused = (message: string, param?: string, code?: string | null, stream = ''): SocketMessage => {
   const fault: Fault = { kind: 'invalid-request', message, param, ...(code && { code }) };
-  return { type: 'refused', fault, lane };
+  return { type: 'refused', fault, stream };
 };
 
 /** Members that only WebSocket messages have. The gateway streams every answer, as it is asked to by `stream` over HTTP. */
 const ownMembers: ReadonlySet<string> = new Set(['type', 'stream_id', 'generate', 'stream']);
 
 /** A `response.create`. */
-class CreateMessage implements SocketAsk {
+class CreateMessage implements RequestMessage {
   readonly type = 'ask';
-  readonly lane: string;
+  readonly stream: string;
   readonly isWarmUp: boolean;
   readonly continues: string | undefined;
   readonly mayBeStored: boolean;
@@ -65,11 +66,11 @@ class CreateMessage implements SocketAsk {
   constructor(
     message: Buffer,
     members: readonly JsonMember[],
-    lane: string,
+    stream: string,
     value: (name: string) => Json | undefined,
   ) {
     const previous = value('previous_response_id');
-    this.lane = lane;
+    this.stream = stream;
     this.isWarmUp = value('generate') === false;
     this.continues = typeof previous === 'string' ? previous : undefined;
     this.mayBeStored = value('store') !== false;

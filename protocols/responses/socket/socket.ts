@@ -20,7 +20,7 @@ const faults: SocketFaults = {
     code: connectionOverCode,
     message: 'This connection takes no more requests: open another one, and send the whole input.',
   },
-  tooManyLanes: {
+  tooManyStreams: {
     kind: 'invalid-request',
     code: 'websocket_stream_limit_reached',
     param: 'stream_id',
@@ -44,14 +44,14 @@ const previousMember = 'previous_response_id';
 
 /** Responses over a WebSocket. Source: OpenAI guide, "WebSocket mode". */
 export const responsesSocket: SocketProtocol = {
-  limits: { lanes: 32, answers: 16, waiting: 64, lifetimeMs: 60 * 60_000 },
+  limits: { streams: 32, answers: 16, waiting: 64, lifetimeMs: 60 * 60_000 },
   read: readSocketMessage,
   faults,
-  encodeError({ status, body, headers }, lane) {
+  encodeError({ status, body, headers }, stream) {
     const error = isJsonObject(body.error) ? body.error : body;
     // No provider has the answer, whatever the reason: the client has to send the conversation.
     const known = status === 400 && error.param === previousMember ? { ...error, code: unknownCode } : error;
-    return JSON.stringify({ type: 'error', status, ...(lane && { stream_id: lane }), error: known, headers });
+    return JSON.stringify({ type: 'error', status, ...(stream && { stream_id: stream }), error: known, headers });
   },
   answerWarmUp(body, id, startedAtMs) {
     const clientBody = parseJson(body.toString());
@@ -76,9 +76,9 @@ export const responsesSocket: SocketProtocol = {
     ];
     return runWhole(encodeStream, context, events);
   },
-  inLane(data, lane) {
-    if (lane === '') return data;
-    const first = `{"stream_id":${JSON.stringify(lane)},`;
+  inStream(data, stream) {
+    if (stream === '') return data;
+    const first = `{"stream_id":${JSON.stringify(stream)},`;
     return typeof data === 'string' ? first + data.slice(1) : Buffer.concat([Buffer.from(first), data.subarray(1)]);
   },
   keepAlive: '{"type":"codex.keepalive"}',

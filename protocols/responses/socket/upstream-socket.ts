@@ -1,10 +1,10 @@
-import type { SocketChain, UpstreamAsk, UpstreamSocket } from '../../../engine/model/wire/upstream-socket.ts';
+import type { SocketChain, UpstreamRequest, UpstreamSocket } from '../../../engine/model/wire/upstream-socket.ts';
 import { seenItems } from './chain.ts';
 import { type CreateBody, createBodyOf, createMessage } from './create-body.ts';
 import { UpstreamReader } from './upstream-reader.ts';
 
 /** A request as `response.create`. */
-class CreateAsk implements UpstreamAsk {
+class CreateRequest implements UpstreamRequest {
   readonly #body: CreateBody;
 
   constructor(body: CreateBody) {
@@ -33,6 +33,6 @@ class CreateAsk implements UpstreamAsk {
 export const responsesUpstreamSocket: UpstreamSocket = {
   read(text) {
     const body = createBodyOf(text);
-    return body && new CreateAsk(body);
+    return body && new CreateRequest(body);
   },
 };

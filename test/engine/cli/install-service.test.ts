@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Cli } from '../../../engine/cli/cli.ts';
-import { installService, printService, uninstallService } from '../../../engine/cli/machine/install-service.ts';
+import { installService, printService, uninstallService } from '../../../engine/cli/system/install-service.ts';
 import { commandRig } from '../../support/processes/command.ts';
 
 /** A home with service managers that record how they are called. With a file `fails` in it, they fail. */

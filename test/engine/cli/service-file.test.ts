@@ -10,7 +10,7 @@ import {
   secretsFile,
   systemdUnit,
   windowsCommands,
-} from '../../../engine/cli/machine/service-file.ts';
+} from '../../../engine/cli/system/service-file.ts';
 
 const execute = promisify(execFile);
 

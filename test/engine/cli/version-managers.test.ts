@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { printService } from '../../../engine/cli/machine/install-service.ts';
-import { versionManagerOf } from '../../../engine/cli/machine/version-managers.ts';
+import { printService } from '../../../engine/cli/system/install-service.ts';
+import { versionManagerOf } from '../../../engine/cli/system/version-managers.ts';
 
 test('the folder of one version is known for each version manager', (t) => {
   for (const [path, manager] of [

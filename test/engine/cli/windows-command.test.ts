@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { startable } from '../../../engine/cli/machine/windows-command.ts';
+import { startable } from '../../../engine/cli/system/windows-command.ts';
 
 const npm = 'C:\\Users\\Me & You\\AppData\\Roaming\\npm';
 const env = { Path: `C:\\Windows;"${npm}"`, PATHEXT: '.COM;.EXE;.BAT;.CMD', ComSpec: 'C:\\Windows\\cmd.exe' };

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { request } from 'undici';
-import { answerMachine, openMachines } from '../../../engine/features/fleet/machines.ts';
+import { answerNode, openNodes } from '../../../engine/features/fleet/nodes.ts';
 import { createSealer } from '../../../engine/hub/seal.ts';
 import { outerUrlOf } from '../../../engine/service/workers/listen-address.ts';
 import { isMissing, startRedis } from '../../support/processes/redis.ts';
@@ -85,7 +85,7 @@ const exchanged = async (askKeys: readonly Buffer[], answerKeys: readonly Buffer
     'question of the fleet',
     JSON.stringify({ atMs: 1_000_000, question: { kind: 'activity', minutes: 0 } }),
   );
-  return answerMachine(answering, 1_000_000 + laterMs, value, async () => ['canary']);
+  return answerNode(answering, 1_000_000 + laterMs, value, async () => ['canary']);
 };
 
 test('a question needs a key of the fleet and a time near now; the answer is sealed', async (t) => {
@@ -97,7 +97,7 @@ test('a question needs a key of the fleet and a time near now; the answer is sea
   await t.throwsAsync(exchanged([keyBytes], [keyBytes], -31_000), { message: /too old or too new/ });
   for (const hostile of ['', 'x', sealer.seal('facts', '{}').value, sealer.seal('question of the fleet', '{}').value])
     await t.throwsAsync(
-      answerMachine(sealer, 0, hostile, async () => undefined),
+      answerNode(sealer, 0, hostile, async () => undefined),
       { message: /sealed with the fleet's key/ },
     );
 });
@@ -129,7 +129,7 @@ test('each address of a machine is asked once; strangers, and loopback addresses
     at('d', 'http://127.0.0.1:1', { isStranger: true }),
     at('e', 'nowhere'),
   ];
-  const machines = openMachines({ members: () => members, machine: 'a', sealer }, () => 0);
+  const machines = openNodes({ members: () => members, machine: 'a', sealer }, () => 0);
   t.true(machines.isShared());
   const { heard } = await machines.ask(() => ({ kind: 'activity', minutes: 0 }));
   t.deepEqual(heard, { known: 5, heard: 1 }, 'itself; one is gone, three are out of reach');

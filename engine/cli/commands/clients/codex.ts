@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { codexProvider, codexSettings } from '../../../client-tools/codex.ts';
 import type { Access } from '../../../client-tools/tool.ts';
-import { startable } from '../../machine/windows-command.ts';
+import { startable } from '../../system/windows-command.ts';
 import { codexCatalogue } from './codex-catalogue.ts';
 import type { Files, Launcher } from './launcher.ts';
 

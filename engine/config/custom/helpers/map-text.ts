@@ -158,4 +158,4 @@ export const coalesce =
  * half, or thrown before the first event of an answer.
  */
 export const passOver = (message: string): never =>
-  fail('upstream-overloaded', message, { elsewhere: true, blameless: true });
+  fail('upstream-overloaded', message, { retryOtherUpstream: true, countsAgainstHealth: false });

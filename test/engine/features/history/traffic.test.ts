@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { lineTrafficOf, Traffic, trafficOf } from '../../../../engine/features/history/traffic.ts';
+import { routeTrafficOf, Traffic, trafficOf } from '../../../../engine/features/history/traffic.ts';
 import type { Activity, RequestDetail, RequestList } from '../../../../engine/features/record/schema.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';
@@ -19,7 +19,7 @@ test('rates and steps count every request, far beyond the summaries that are kep
     const route = { protocol: n % 2 ? 'chat' : 'messages', provider: 'p', model: 'm' } as const;
     traffic.ended(atMs + 50, n % 10 === 0, 100, route);
   }
-  const lines = lineTrafficOf(traffic.lineMinutes(nowMs, 60), nowMs, 60);
+  const lines = routeTrafficOf(traffic.routeMinutes(nowMs, 60), nowMs, 60);
   t.deepEqual(
     lines.map(({ protocol, began, failed }) => [protocol, ...[began, failed].map((row) => row.slice(-2))]),
     [
@@ -27,7 +27,7 @@ test('rates and steps count every request, far beyond the summaries that are kep
       ['chat', [3_000, 0], [0, 0]],
     ],
   );
-  t.deepEqual(lineTrafficOf(traffic.lineMinutes(nowMs + 3_600_000, 60), nowMs + 3_600_000, 60), []);
+  t.deepEqual(routeTrafficOf(traffic.routeMinutes(nowMs + 3_600_000, 60), nowMs + 3_600_000, 60), []);
   const perSecond = traffic.recent(nowMs, 'chat', 'p', 'm') / 10;
   t.true(perSecond > 130 && perSecond <= 150, `${perSecond}`);
   t.is(traffic.recent(nowMs + 60_000, 'chat', 'p', 'm'), 0);
@@ -79,8 +79,8 @@ test('the traffic of several processes is the traffic of one that served all of 
         }
       }
       const minutesOf = (some: readonly Traffic[]) =>
-        lineTrafficOf(
-          some.flatMap((part) => part.lineMinutes(nowMs, 10)),
+        routeTrafficOf(
+          some.flatMap((part) => part.routeMinutes(nowMs, 10)),
           nowMs,
           10,
         );

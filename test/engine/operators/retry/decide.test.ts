@@ -96,7 +96,7 @@ test('R15 what each fault says about asking again', (t) => {
   for (const [kind, status, failureClass] of verdicts) {
     t.is(classifyFailure({ kind, status, message: '' }), failureClass, `${kind} ${status}`);
   }
-  const elsewhere: Fault = { kind: 'upstream-unreachable', message: '', elsewhere: true };
+  const elsewhere: Fault = { kind: 'upstream-unreachable', message: '', retryOtherUpstream: true };
   t.is(classifyFailure(elsewhere), 'persistent', 'an unknown name will not be known in a second');
 });
 
@@ -456,7 +456,7 @@ test('R16 P6 processes share open breakers, successful probes and cooldowns of k
   t.deepEqual(one.said.splice(0), [`b,m open ${openMs}`]);
   t.is(waitOf(two.model('m'), clock.nowMs), openMs);
   t.is(waitOf(two.model('n'), clock.nowMs), 0);
-  two.model('m').openedElsewhere(clock.nowMs + 1);
+  two.model('m').openedByOthers(clock.nowMs + 1);
   t.is(waitOf(two.model('m'), clock.nowMs), openMs, 'an earlier end changes nothing');
   clock.nowMs += openMs;
   t.true(two.model('m').admit(clock.nowMs, defaults.breaker).probe);
@@ -495,7 +495,7 @@ test('R16 a breaker opens once two machines get no answer', (t) => {
   for (let count = 0; count < most; count += 1) one.model('m').failed(silent, clock.nowMs, defaults);
   t.deepEqual(one.said.splice(0), [`w,m,one open ${openMs}`]);
   t.is(waitOf(two.model('m'), clock.nowMs), 0, 'the network of the one may be the cause');
-  two.model('m').suspectedElsewhere('one', clock.nowMs + openMs, clock.nowMs);
+  two.model('m').suspectedByOthers('one', clock.nowMs + openMs, clock.nowMs);
   t.is(waitOf(two.model('m'), clock.nowMs), 0, 'it is still one machine');
   two.model('m').failed(silent, clock.nowMs, defaults);
   t.is(waitOf(two.model('m'), clock.nowMs), openMs, 'one fault of its own is enough');
@@ -507,7 +507,7 @@ test('R16 a breaker opens once two machines get no answer', (t) => {
   one.model('m').served(true);
   two.model('m').failed(silent, clock.nowMs, defaults);
   t.is(two.model('m').breaker.openUntilMs, 0, 'a successful probe ends the suspicion');
-  two.model('n').suspectedElsewhere('one', clock.nowMs, clock.nowMs);
+  two.model('n').suspectedByOthers('one', clock.nowMs, clock.nowMs);
   two.model('n').failed(silent, clock.nowMs, defaults);
   t.is(waitOf(two.model('n'), clock.nowMs), 0, 'a suspicion ends with its time');
 });

@@ -1,4 +1,4 @@
-import type { Activity, InFlight, ActivityLine as LineActivity } from '../../../../engine/features/record/schema.ts';
+import type { Activity, InFlight, ActivityRoute as LineActivity } from '../../../../engine/features/record/schema.ts';
 import { call } from '../call.ts';
 
 export type { Activity, InFlight, LineActivity };

@@ -1,16 +1,16 @@
 import type { ReplayRequest } from '../../../../admin/schema.ts';
 import type {
+  AnsweredNodes,
   Capture,
   RequestDetail as CapturedRequest,
   Chunk,
   SummaryLoss as Loss,
-  MachinesHeard,
   RequestList,
   RequestSummary,
 } from '../../../../engine/features/record/schema.ts';
 import { call, send } from '../call.ts';
 
-export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList, RequestSummary };
+export type { AnsweredNodes, Capture, CapturedRequest, Chunk, Loss, RequestList, RequestSummary };
 
 /** Token counts, as far as they are known. */
 export type Usage = NonNullable<RequestSummary['usage']>;

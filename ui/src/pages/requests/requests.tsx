@@ -5,7 +5,7 @@ import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
-import { MachinesNotice } from '../../parts/layout/machines-notice.tsx';
+import { NodesNotice } from '../../parts/layout/nodes-notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Split } from '../../parts/layout/split.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
@@ -98,7 +98,7 @@ export const Requests = ({ rest: [id], query }: PageProps) => {
           {!isGrouped && listed.error && (
             <LoadFailed what="the requests" error={listed.error} onRetry={listed.reload} />
           )}
-          <MachinesNotice machines={activity?.machines} />
+          <NodesNotice machines={activity?.machines} />
           <Guide />
         </div>
         {isGrouped ? (

@@ -10,7 +10,7 @@ import { Segmented } from '../../parts/controls/segmented.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { Loading } from '../../parts/layout/loading.tsx';
-import { MachinesNotice } from '../../parts/layout/machines-notice.tsx';
+import { NodesNotice } from '../../parts/layout/nodes-notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Figures } from '../../parts/text/figures.tsx';
 import { saveText } from '../../parts/text/save-text.ts';
@@ -107,7 +107,7 @@ export const Usage = ({ query }: PageProps) => {
         }
       />
       {error && <LoadFailed what="the usage" error={error} onRetry={reload} />}
-      <MachinesNotice machines={sums.data?.machines} />
+      <NodesNotice machines={sums.data?.machines} />
       {!sums.data && !error && <Loading what="usage" />}
       {sums.data?.total.requests === 0 && (
         <Empty

@@ -1,7 +1,7 @@
 import { firstValueFrom, map, mergeMap, type Observable, takeWhile, throwError, timeout, toArray } from 'rxjs';
 import Type from 'typebox';
 import { isLoopback } from '../../config/sections/service-settings.ts';
-import { maxAnswer, type OtherMachines } from '../../feature.ts';
+import { maxAnswer, type OtherNodes } from '../../feature.ts';
 import type { Fleet, FleetMember } from '../../hub/fleet.ts';
 import type { Sealer } from '../../hub/seal.ts';
 import { fail } from '../../model/fault.ts';
@@ -22,10 +22,10 @@ const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
 
 /** A question that is older or newer, in milliseconds, isn't answered: an eavesdropper may have repeated it. */
 const validMs = 30_000;
-const maxMachines = 50;
+const maxNodes = 50;
 const timeoutMs = 1_000;
 
-/** Limits of the connections for one question. They use no proxy: machines of a fleet reach each other directly. */
+/** Limits of the connections for one question. They use no proxy: nodes of a fleet reach each other directly. */
 const bounds = {
   connectMs: timeoutMs,
   firstByteMs: timeoutMs,
@@ -42,7 +42,7 @@ const questionName = 'question of the fleet';
 /** Binds the answers to their question. */
 const answersName = (sealed: string): string => `answers to ${sealed}`;
 
-/** Opens what a machine sealed, by whichever key came first there. */
+/** Opens what a node sealed, by whichever key came first there. */
 const openSealed = (sealer: Sealer, name: string, value: string): string | undefined => {
   for (const { open } of sealer.lookups(name)) {
     const text = open(value);
@@ -53,23 +53,23 @@ const openSealed = (sealer: Sealer, name: string, value: string): string | undef
 
 type Address = Pick<FleetMember, 'machine' | 'address'>;
 
-/** Several machines may have one host name, and several the same loopback address. */
+/** Several nodes may have one host name, and several the same loopback address. */
 const idOf = ({ machine, address }: Address): string => `${machine} ${address}`;
 
-const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
+const otherNodes = (members: readonly FleetMember[]): readonly Address[] => {
   const own = members.find(({ isThis }) => isThis);
   const others = members.filter((member) => !member.isStranger && (!own || idOf(member) !== idOf(own)));
   return [...new Map(others.map((member) => [idOf(member), member])).values()];
 };
 
-/** Whether this machine can reach another: a loopback address of another machine is this one's own. */
-const isReachable = ({ machine, address }: Address, ownMachine: string): boolean =>
-  URL.canParse(address) && (machine === ownMachine || !isLoopback(new URL(address).hostname));
+/** Whether this node can reach another: a loopback address of another node is this one's own. */
+const isReachable = ({ machine, address }: Address, ownNode: string): boolean =>
+  URL.canParse(address) && (machine === ownNode || !isLoopback(new URL(address).hostname));
 
-export const openMachines = (
-  { members, machine: ownMachine, sealer }: Pick<Fleet, 'members' | 'machine' | 'sealer'>,
+export const openNodes = (
+  { members, machine: ownNode, sealer }: Pick<Fleet, 'members' | 'machine' | 'sealer'>,
   nowMs: () => number,
-): OtherMachines => {
+): OtherNodes => {
   const askOne = async (
     upstreams: Pick<Upstreams, 'call'>,
     { address }: Address,
@@ -81,9 +81,9 @@ export const openMachines = (
     const answers = text === undefined ? undefined : parseJson(openSealed(sealer, answersName(sealed), text) ?? '');
     return sealedAnswers.matches(answers) ? answers : undefined;
   };
-  const ask: OtherMachines['ask'] = async (questionOf) => {
-    const others = otherMachines(members());
-    const reachable = others.filter((one) => isReachable(one, ownMachine)).slice(0, maxMachines);
+  const ask: OtherNodes['ask'] = async (questionOf) => {
+    const others = otherNodes(members());
+    const reachable = others.filter((one) => isReachable(one, ownNode)).slice(0, maxNodes);
     const upstreams = createUpstreams(bounds);
     const answered = await Promise.all(
       reachable.map(async (one) => {
@@ -99,7 +99,7 @@ export const openMachines = (
     };
   };
   return {
-    isShared: () => otherMachines(members()).length > 0,
+    isShared: () => otherNodes(members()).length > 0,
     ask,
   };
 };
@@ -125,8 +125,8 @@ const textOf = (body: Observable<Uint8Array>): Observable<string> => {
   );
 };
 
-/** Answers a sealed question of another machine by a sealed answer. Throws a fault for questions that aren't the fleet's. */
-export const answerMachine = async (
+/** Answers a sealed question of another node by a sealed answer. Throws a fault for questions that aren't the fleet's. */
+export const answerNode = async (
   sealer: Sealer,
   nowMs: number,
   sealed: string,

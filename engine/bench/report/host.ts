@@ -3,7 +3,7 @@ import { askedNode, type ChosenServer } from '../../http/choose-server.ts';
 import { serverName } from '../listen.ts';
 
 /** Where a run took place. */
-export interface Machine {
+export interface Host {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGb: number;
@@ -14,7 +14,7 @@ export interface Machine {
 }
 
 /** This machine. */
-export const thisMachine = (): Machine => ({
+export const thisHost = (): Host => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,
   memoryGb: Math.round(totalmem() / 1e9),
@@ -33,5 +33,5 @@ export const whyUnasked = ({ facts }: Pick<ChosenServer, 'facts'>): string | und
     : undefined;
 
 /** In one line. The processes of a run aren't bound to cores. */
-export const wordMachine = ({ cpu, cores, memoryGb, system, node, server }: Machine): string =>
+export const wordHost = ({ cpu, cores, memoryGb, system, node, server }: Host): string =>
   `Node ${node}, ${server}, ${cpu}, ${cores} cores shared by gateway, load generator and upstream, ${memoryGb} GB, ${system}`;
