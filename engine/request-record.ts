@@ -4,7 +4,7 @@ import { listsModel, providerNamed } from './config/sections/destination.ts';
 import type { ReplyProgress } from './exchange.ts';
 import type { HttpRequest, ReplyPart } from './http/endpoint.ts';
 import { type Linked, LinkedSet } from './http/ticker.ts';
-import type { Usage } from './model/event.ts';
+import { sumUsage, type Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { Violation } from './model/grammar.ts';
 import type { JsonObject } from './model/json/json.ts';
@@ -23,7 +23,7 @@ import type {
   RequestListener,
   TraceCarrier,
 } from './observe/listener.ts';
-import { costOf } from './routing/catalogue/catalogue.ts';
+import { costOf, isCost } from './routing/catalogue/catalogue.ts';
 import type { KnownModel } from './routing/catalogue/known-model.ts';
 import type { Gateway } from './routing/gateway.ts';
 
@@ -132,8 +132,10 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   durationMs = 0;
   /** The client's status; 499 if it left. 0 until the end. */
   status = 0;
-  /** As the upstream counted the last answer. */
+  /** Of all answers, also of those that broke off and were repeated; `undefined`: there was none. */
   usage: Usage | undefined = undefined;
+  /** What they cost, in nano-dollars, as far as it is known; `undefined`: of none. */
+  cost: number | undefined = undefined;
   /** The last fault, if no later attempt was accepted. */
   fault: Fault | undefined = undefined;
   /** An upstream accepted the call. */
@@ -167,7 +169,6 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   /** How many of `#losses` were there when the call was encoded. */
   #lossesBefore = 0;
   #known: KnownModel | undefined = undefined;
-  #cost: number | undefined = undefined;
   #isOver = false;
 
   constructor(start: RequestStart, active: LinkedSet<RequestRecord>, listeners: Listeners, nowMs: () => number) {
@@ -251,12 +252,6 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   /** Whether an upstream may charge for it: it accepted a call, or the client left while one was under way. */
   get mayCost(): boolean {
     return this.isAnswered || (this.status === clientGone && this.calls > 0);
-  }
-
-  /** Nano-dollars; `undefined`: unknown. */
-  get cost(): number | undefined {
-    if (this.usage && this.#known) this.#cost ??= costOf(this.usage, this.#known, this.start.startedAtMs);
-    return this.#cost;
   }
 
   /**
@@ -343,9 +338,11 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   }
 
   counted(usage: Usage): void {
-    this.usage = usage;
+    this.usage = this.usage ? sumUsage(this.usage, usage) : usage;
     // The table of prices may have been loaded since the call.
     if (!this.#known?.price) this.#known = this.#knownNow();
+    const cost = this.#known && costOf(usage, this.#known, this.startedAtMs);
+    if (isCost(cost)) this.cost = (this.cost ?? 0) + cost;
     for (const listener of this.#listeners.all) listener.counted?.(usage, this);
   }
 

@@ -39,6 +39,17 @@ export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
   return merged;
 };
 
+/** What several answers come to: counts add up, of anything else the later one counts. */
+export const sumUsage = (earlier: Usage, later: Usage): Usage => {
+  const summed: Record<string, unknown> = { ...mergeUsage(earlier, later) };
+  let name: keyof Usage;
+  for (name in earlier) {
+    const [one, other] = [earlier[name], later[name]];
+    if (typeof one === 'number' && typeof other === 'number') summed[name] = one + other;
+  }
+  return summed;
+};
+
 /** More than any answer can have, in tokens or searches; a year of such answers still sums up to a safe integer. */
 const maxCount = 1_000_000_000;
 const maxCostUsd = 1_000_000;

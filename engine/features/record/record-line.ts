@@ -100,7 +100,7 @@ export const recordLine = (
     upstreamId: record.upstreamId,
     fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), maxFaultChars) },
     usage: usage && countsOf(usage),
-    cost: isCost(cost) ? cost : undefined,
+    cost,
     defaultCost: isCost(defaultCost) ? defaultCost : undefined,
     charged: record.mayCost ? true : undefined,
     retries: calls > 1 ? calls - 1 : undefined,

@@ -2,7 +2,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../../../support/until.ts';
+import { sseAnswer } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
+
+const reply = {
+  id: 'm',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+};
+
+const messagesStream = [
+  { type: 'message_start', message: { ...reply, usage: { input_tokens: 400, output_tokens: 1 } } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 50 } },
+  { type: 'message_stop' },
+].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 
 interface Summary {
   readonly client?: string;
@@ -56,6 +76,30 @@ test('the client is in the history, the metrics, the log and captures, and its k
   for (const { id } of captures) everything.push(await (await admin(`/api/requests/${id}`)).text());
   t.regex(everything.join(), /"summary":\{.*?"client":"team-a"/);
   for (const name of ['team-a', 'team-b']) t.false(everything.join().includes(keyOf(name)), name);
+});
+
+test('an answer that breaks off before its first byte and is repeated counts with the other one, everywhere', async (t) => {
+  const start = { type: 'message_start', message: { ...reply, usage: { input_tokens: 500, output_tokens: 100 } } };
+  let answers = 0;
+  const { gateway, admin } = await clientRig(t, [client('a')], {
+    path: '/v1/messages',
+    models: [{ name: 'small', price: { input: 1_000, output: 1_000 } }],
+    script: () => {
+      answers += 1;
+      return answers === 1
+        ? sseAnswer([`event: message_start\ndata: ${JSON.stringify(start)}\n\n`, 20], 'reset')
+        : sseAnswer(messagesStream);
+    },
+    more: { Router: { default: 'p,small' } },
+  });
+  const read = async (path: string) => JSON.parse(await (await admin(path)).text());
+  await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'any');
+  await until(async () => (await read('/api/history/sums')).sums.length > 0);
+  t.is(answers, 2);
+  t.like((await read('/api/history/sums')).sums[0], { requests: 1, tokens: 1_050, cost: 1_050_000_000 });
+  t.like((await read('/api/usage')).total, { requests: 1, input: 900, output: 150, cost: 1_050_000_000 });
+  const { today } = (await read('/api/clients')).clients[0].usage;
+  t.like(today, { requests: 1, input: 900, output: 150, cost: 1_050_000_000 });
 });
 
 test('a request in flight names its client', async (t) => {
