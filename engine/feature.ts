@@ -13,7 +13,7 @@ import type { Logs } from './observe/log/logs.ts';
 import type { HiddenText } from './observe/log/mask-text.ts';
 import type { LossSeries } from './observe/loss-counter.ts';
 import type { Metric } from './observe/metric.ts';
-import type { RecordListener, RequestRecords } from './request-record.ts';
+import type { RecordListener, RequestRecord, RequestRecords } from './request-record.ts';
 import type { CurrentGateway, Gateway } from './routing/gateway.ts';
 import type { AskStore } from './store/questions.ts';
 
@@ -90,7 +90,9 @@ export interface Feature {
    * Decides what a client with a key of its own may use; `undefined`: anything. The only member that may refuse a request. Throws an
    * `unauthorized` fault if the key has been revoked since the request's head arrived.
    */
-  readonly admit?: (request: AdmissionRequest) => (RequestAdmission & RequestListener) | undefined;
+  readonly admit?: (
+    request: AdmissionRequest,
+  ) => (RequestAdmission & RequestListener<readonly [record?: RequestRecord]>) | undefined;
   readonly routes?: readonly DocumentedRoute[];
   readonly metrics?: readonly Metric[];
   /** The metrics of all processes of the service; those of this one if the others don't answer. One feature has it. */

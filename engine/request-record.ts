@@ -136,6 +136,10 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   usage: Usage | undefined = undefined;
   /** What they cost, in nano-dollars, as far as it is known; `undefined`: of none. */
   cost: number | undefined = undefined;
+  /** The limits of its client allowed it: what it uses is the client's. */
+  isAdmitted = false;
+  /** A part of `usage` is estimated. */
+  isEstimated = false;
   /** The last fault, if no later attempt was accepted. */
   fault: Fault | undefined = undefined;
   /** An upstream accepted the call. */
@@ -169,6 +173,8 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   /** How many of `#losses` were there when the call was encoded. */
   #lossesBefore = 0;
   #known: KnownModel | undefined = undefined;
+  /** What `cost` leaves out. */
+  #unpaid: Usage | undefined = undefined;
   #isOver = false;
 
   constructor(start: RequestStart, active: LinkedSet<RequestRecord>, listeners: Listeners, nowMs: () => number) {
@@ -271,6 +277,14 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
     return price && costOf({ input, cacheRead, cacheWrite, cacheWrite1h, output }, { price }, this.start.startedAtMs);
   }
 
+  /** What tokens cost at the destination, in nano-dollars; `undefined`: unknown. */
+  costOf(usage: Usage): number | undefined {
+    // The table of prices may have been loaded since the call.
+    if (!this.#known?.price) this.#known = this.#knownNow();
+    const cost = this.#known && costOf(usage, this.#known, this.startedAtMs);
+    return isCost(cost) ? cost : undefined;
+  }
+
   #shown(name: string): string {
     return shownName(this.start.gateway.config.referred, name);
   }
@@ -338,12 +352,14 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
   }
 
   counted(usage: Usage): void {
-    this.usage = this.usage ? sumUsage(this.usage, usage) : usage;
-    // The table of prices may have been loaded since the call.
-    if (!this.#known?.price) this.#known = this.#knownNow();
-    const cost = this.#known && costOf(usage, this.#known, this.startedAtMs);
-    if (isCost(cost)) this.cost = (this.cost ?? 0) + cost;
+    this.#add(usage);
     for (const listener of this.#listeners.all) listener.counted?.(usage, this);
+  }
+
+  /** Tokens that no upstream has counted, as far as their number is known; they cost the list price. */
+  estimated(usage: Pick<Usage, 'input' | 'output'>): void {
+    this.isEstimated = true;
+    this.#add(usage);
   }
 
   brokeOff(fault: Fault): void {
@@ -405,6 +421,14 @@ export class RequestRecord implements RequestListener, Linked<RequestRecord> {
     this.durationMs = this.#nowMs() - this.startedMs;
     this.#reportAnswerLosses();
     for (const listener of this.#listeners.all) listener.finished?.(status, this);
+  }
+
+  #add(usage: Usage): void {
+    this.usage = this.usage ? sumUsage(this.usage, usage) : usage;
+    const unpaid = this.#unpaid ? sumUsage(this.#unpaid, usage) : usage;
+    const cost = this.costOf(unpaid);
+    this.#unpaid = cost === undefined ? unpaid : undefined;
+    if (cost !== undefined) this.cost = (this.cost ?? 0) + cost;
   }
 
   #noticed(fault: Fault): void {

@@ -87,9 +87,10 @@ export class RequestCalls implements StageCalls {
     const progress = newReplyProgress();
     const { id, startedAtMs, namedClient } = incoming;
     const cause = { record: caller, stage, kind };
-    const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming, cause });
+    // Throws if the key has been revoked: before there is a record that must end.
     const admission =
       namedClient === undefined ? undefined : endpoint.admit?.({ gateway, namedClient, preset, use: 'stage' });
+    const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming, cause });
     if (admission) record.listen(admission);
     const { trace: ownTrace } = record;
     return new Exchange({

@@ -106,6 +106,8 @@ const countedOf = (
   const [output, reasoning] = [usage.output, usage.reasoning].map((one) => countIn(one));
   const [cost, atDefault] = [request.cost, request.defaultCost].map((one) => countIn(one, mostCost));
   const isCharged = request.charged === true;
+  const isEstimated = request.estimated === true;
+  const isPartial = (input ?? cacheRead ?? cacheWrite) === undefined || output === undefined;
   const isCompared = cost !== undefined && atDefault !== undefined;
   const losses = Array.isArray(request.losses) ? request.losses.length : 0;
   const times = noTimes();
@@ -130,7 +132,7 @@ const countedOf = (
       unpriced: isCharged && cost === undefined ? 1 : 0,
       saved: isCompared ? atDefault - cost : 0,
       uncompared: isCharged && !isCompared ? 1 : 0,
-      uncounted: isCharged && ((input ?? cacheRead ?? cacheWrite) === undefined || output === undefined) ? 1 : 0,
+      uncounted: isCharged && (isEstimated || isPartial) ? 1 : 0,
     },
     times,
   };

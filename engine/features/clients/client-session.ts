@@ -1,20 +1,21 @@
 import type { NamedClient } from '../../config/config.ts';
 import type { Spent as StageSpent } from '../../config/custom/around.ts';
 import type { ClientBudget } from '../../config/schema.ts';
-import { type Destination, providerNamed } from '../../config/sections/destination.ts';
+import type { Destination } from '../../config/sections/destination.ts';
 import type { RequestAdmission } from '../../exchange.ts';
 import type { AdmissionRequest } from '../../feature.ts';
 import { dataLength, type ReplyPart } from '../../http/endpoint.ts';
-import { promptTokens, type Usage } from '../../model/event.ts';
+import { promptTokens } from '../../model/event.ts';
 import { fail } from '../../model/fault.ts';
 import type { RateLimit } from '../../model/rate-limit.ts';
 import { clientGone } from '../../model/status.ts';
 import type { ObservedAttempt, RequestListener } from '../../observe/listener.ts';
-import { costOf, isCost, nanoPerUsd } from '../../routing/catalogue/catalogue.ts';
+import type { RequestRecord } from '../../request-record.ts';
+import { nanoPerUsd } from '../../routing/catalogue/catalogue.ts';
 import { accessOf, type ClientAccess } from '../../routing/client-access.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Limiter, LimitGrant, LimitNeed, LimitRefusal } from './limiter.ts';
-import type { ClientUsage, UsageLedger } from './usage.ts';
+import type { UsageLedger } from './usage.ts';
 
 /** What requests of clients use, whichever gateway serves them. */
 export interface ClientServices {
@@ -28,42 +29,28 @@ const usualOutput = 4_096;
 /** The part of the limit of tokens that one answer may reserve: clients ask for far more than they use. */
 const mostReserved = 0.25;
 
-/** The most tokens that one request counts: a provider's count may be any number, and sums must stay exact. */
-const mostCounted = 2 ** 32;
-
 /** Bytes that are taken for a token where a provider counts none. The records of a stream have far more than their text. */
 const bytesPerToken = { data: 32, whole: 4 } as const;
 
 /** A named client's request: its access, the limits it reserves, and its final usage. */
-export class ClientSession implements RequestAdmission, RequestListener {
+export class ClientSession implements RequestAdmission, RequestListener<readonly [record?: RequestRecord]> {
   readonly #access: ClientAccess;
   readonly #counts: ClientServices;
-  readonly #gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
   readonly #preset: string | undefined;
   readonly #use: AdmissionRequest['use'];
   #need: LimitNeed | undefined;
   #grant: LimitGrant | undefined;
-  #isAnswered = false;
   #endPending: () => void = () => undefined;
   #isFinished = false;
-  #isBroken = false;
   /** Tokens of the answer, by its size. */
   #estimate = 0;
-  #prompt = 0;
-  #output = 0;
-  /** Where the request was sent last. */
-  #destination: Destination | undefined;
-  readonly #startedAtMs = Date.now();
-  /** Nano-dollars, for tokens that the provider has counted. */
-  #cost = 0;
-  /** Tokens that `#cost` is for. */
-  #paid = { input: 0, output: 0 };
+  /** Absent: a count. */
+  #record: RequestRecord | undefined;
 
   /** Throws an `unauthorized` fault if the client's key has been revoked. */
   constructor(counts: ClientServices, name: string, { gateway, preset, use }: Omit<AdmissionRequest, 'namedClient'>) {
     this.#access = accessOf(gateway.access, name);
     this.#counts = counts;
-    this.#gateway = gateway;
     this.#preset = preset;
     this.#use = use;
   }
@@ -140,29 +127,14 @@ export class ClientSession implements RequestAdmission, RequestListener {
   }
 
   #keep(taken: LimitGrant, need: LimitNeed): void {
-    const { usage } = this.#counts;
-    const { budget } = this.#access.client;
     this.#need = need;
-    usage.add(this.#name, { requests: 1 });
-    const cost = budget?.usd === undefined ? 0 : (this.#costOf({ input: need.input, output: 0 }) ?? 0);
-    this.#endPending = usage.addPending(this.#name, { tokens: need.input, cost });
     this.#grant = taken;
-  }
-
-  /** In nano-dollars; `undefined` if it isn't known. */
-  #costOf(usage: Usage): number | undefined {
-    if (!this.#destination) return undefined;
-    const { modelFacts, catalogue } = this.#gateway;
-    const known = modelFacts(this.#destination);
-    if (!known.price) catalogue.wantPrices(this.#destination.provider);
-    const cost = costOf(usage, known, this.#startedAtMs);
-    return isCost(cost) ? cost : undefined;
-  }
-
-  /** Called for each destination that is tried. */
-  routed({ resolution: { provider: named, model } }: ObservedAttempt): void {
-    const provider = providerNamed(this.#gateway.config.providers, named.name);
-    this.#destination = provider && { provider, model };
+    const record = this.#record;
+    if (!record) return;
+    record.isAdmitted = true;
+    const { budget } = this.#access.client;
+    const cost = budget?.usd === undefined ? 0 : (record.costOf({ input: need.input, output: 0 }) ?? 0);
+    this.#endPending = this.#counts.usage.addPending(this.#name, { tokens: need.input, cost });
   }
 
   /** Answers in progress may exceed a budget by what they write; their prompts are counted ahead. */
@@ -186,30 +158,8 @@ export class ClientSession implements RequestAdmission, RequestListener {
     });
   }
 
-  /** The upstream has accepted the request. */
-  answered(): void {
-    this.#isAnswered = true;
-  }
-
-  /** Called once per answer; several, if an attempt breaks off before its first byte. */
-  counted(usage: Usage): void {
-    this.#prompt = Math.min(mostCounted, this.#prompt + promptTokens(usage));
-    this.#output = Math.min(mostCounted, this.#output + (usage.output ?? 0));
-    const cost = this.#costOf(usage);
-    if (cost === undefined) return;
-    this.#cost += cost;
-    this.#paid.input += promptTokens(usage);
-    this.#paid.output += usage.output ?? 0;
-  }
-
-  /** The answer broke off. */
-  brokeOff(): void {
-    this.#isBroken = true;
-  }
-
-  /** The client gets a fault, maybe within its answer. */
-  failed(): void {
-    this.#isBroken = true;
+  routed(_: ObservedAttempt, record?: RequestRecord): void {
+    this.#record = record;
   }
 
   part(part: ReplyPart): void {
@@ -224,33 +174,28 @@ export class ClientSession implements RequestAdmission, RequestListener {
     this.#grant = undefined;
     if (!grant) return;
     this.#endPending();
-    const used = this.#used(status);
-    grant.settle(used.input + used.output);
-    const unpaid = this.#unpaid(used);
-    const cost = this.#cost + (unpaid ?? 0);
-    if (used.input + used.output === 0 && cost === 0) return;
-    const unpriced = unpaid === undefined ? 1 : 0;
-    this.#counts.usage.add(this.#name, { ...used, cost, unpriced }, this.#access.client.budget?.per);
+    const record = this.#record;
+    if (record?.isAnswered) this.#estimateRest(record, status);
+    const { usage = {}, cost = 0, mayCost = false } = record ?? {};
+    const { output = 0 } = usage;
+    const input = promptTokens(usage);
+    grant.settle(input + output);
+    if (!record) return;
+    const unpriced = mayCost && record.cost === undefined ? 1 : 0;
+    this.#counts.usage.add(this.#name, { requests: 1, input, output, cost, unpriced }, this.#access.client.budget?.per);
   }
 
-  /** The cost of tokens that the provider hasn't counted, at their list price; `undefined` if that isn't known. */
-  #unpaid(used: Spent): number | undefined {
-    const input = Math.max(0, used.input - this.#paid.input);
-    const output = Math.max(0, used.output - this.#paid.output);
-    return input + output === 0 ? 0 : this.#costOf({ input, output });
-  }
-
-  /** The tokens that the request used. What the provider doesn't say, or hadn't said when the answer broke off, is estimated. */
-  #used(status: number): Spent {
-    if (!this.#isAnswered) return { input: this.#prompt, output: this.#output };
-    const input = this.#prompt > 0 ? this.#prompt : (this.#need?.input ?? 0);
-    const isWhole = this.#output > 0 && status !== clientGone && !this.#isBroken;
-    return { input, output: isWhole ? this.#output : Math.max(this.#output, Math.ceil(this.#estimate)) };
+  /** Estimates what the provider doesn't say, or hadn't said when the answer broke off. */
+  #estimateRest(record: RequestRecord, status: number): void {
+    const { usage = {}, fault } = record;
+    const counted = usage.output ?? 0;
+    const isWhole = counted > 0 && status !== clientGone && !fault;
+    const input = promptTokens(usage) > 0 ? 0 : (this.#need?.input ?? 0);
+    const output = isWhole ? 0 : Math.max(0, Math.ceil(this.#estimate) - counted);
+    // A prompt alone has no price: that an answer of no tokens came with it must be said, too.
+    if (input + output > 0 || usage.output === undefined) record.estimated({ input, output });
   }
 }
-
-/** Tokens of a request. */
-type Spent = Pick<ClientUsage, 'input' | 'output'>;
 
 const limitNames = {
   requestsPerMinute: { code: 'requests_per_minute', text: 'requests per minute' },

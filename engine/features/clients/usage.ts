@@ -5,7 +5,7 @@ import { BoundedMap } from '../../runtime/memoize.ts';
 type UsagePeriod = 'day' | 'month';
 
 /** What a client used. */
-export interface ClientUsage {
+interface ClientUsage {
   readonly requests: number;
   /** Tokens of prompts, cached ones included. */
   readonly input: number;

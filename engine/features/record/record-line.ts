@@ -31,6 +31,8 @@ type EndedRecord = Pick<
   | 'cost'
   | 'defaultCost'
   | 'mayCost'
+  | 'isAdmitted'
+  | 'isEstimated'
   | 'calls'
   | 'firstByteMs'
   | 'durationMs'
@@ -103,6 +105,8 @@ export const recordLine = (
     cost,
     defaultCost: isCost(defaultCost) ? defaultCost : undefined,
     charged: record.mayCost ? true : undefined,
+    admitted: record.isAdmitted ? true : undefined,
+    estimated: record.isEstimated ? true : undefined,
     retries: calls > 1 ? calls - 1 : undefined,
     firstByteMs: firstByteMs === undefined ? undefined : tenths(firstByteMs),
     overheadMs: overheadMs === undefined ? undefined : tenths(overheadMs),

@@ -69,6 +69,14 @@ export const RequestSummary = Type.Object({
     Type.Integer({ minimum: 0, description: 'What the same tokens would have cost at `Router.default`.' }),
   ),
   charged: Type.Optional(Type.Boolean({ description: 'True if an upstream may charge for it.' })),
+  admitted: Type.Optional(
+    Type.Boolean({ description: "True if the limits of its client allowed it: it is part of the client's use." }),
+  ),
+  estimated: Type.Optional(
+    Type.Boolean({
+      description: "True if the upstream did not count all tokens: some are estimated by the texts' size.",
+    }),
+  ),
   retries: Type.Optional(Type.Integer({ description: 'Calls after the first one; absent: none.' })),
   firstByteMs: times('From the arrival of the body to the first byte of the answer.'),
   durationMs: Type.Number({ description: 'From the arrival of the body to the end.' }),

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../../../support/until.ts';
-import { sseAnswer } from '../../../support/upstreams/upstream.ts';
+import { chatReply, chatStream } from '../../../support/upstreams/chat-stream.ts';
+import { jsonAnswer, sseAnswer } from '../../../support/upstreams/upstream.ts';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
 
 const reply = {
@@ -100,6 +101,46 @@ test('an answer that breaks off before its first byte and is repeated counts wit
   t.like((await read('/api/usage')).total, { requests: 1, input: 900, output: 150, cost: 1_050_000_000 });
   const { today } = (await read('/api/clients')).clients[0].usage;
   t.like(today, { requests: 1, input: 900, output: 150, cost: 1_050_000_000 });
+});
+
+test('what was estimated or refused is the same in history, usage and use; counting tokens is no use', async (t) => {
+  const { gateway, admin } = await clientRig(t, [client('a', { limits: { requestsPerMinute: 3 } })], {
+    models: [{ name: 'small', price: { input: 1_000, output: 1_000 } }],
+    more: { Router: { default: 'p,small' } },
+    script: ({ text }) =>
+      text.includes('"stream":true')
+        ? sseAnswer([...chatStream(['word '.repeat(4_000)])].slice(0, 2), 'reset')
+        : jsonAnswer({ ...chatReply('Hello'), usage: { prompt_tokens: 500, completion_tokens: 100 } }),
+  });
+  const read = async (path: string) => JSON.parse(await (await admin(path)).text());
+  const ask = async (path: string, more: object = {}): Promise<number> => {
+    const body = JSON.stringify({
+      model: 'any',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'Hello' }],
+      ...more,
+    });
+    const answer = await fetch(gateway.baseUrl + path, { method: 'POST', headers: { 'x-api-key': keyOf('a') }, body });
+    await answer.text();
+    return answer.status;
+  };
+  t.is(await ask('/v1/messages/count_tokens'), 200);
+  t.is(await ask('/v1/chat/completions'), 200);
+  t.is(await ask('/v1/chat/completions', { stream: true }), 200);
+  t.is(await ask('/v1/chat/completions'), 429, 'counting is within this limit');
+  await until(async () => (await read('/api/history')).requests.length === 3);
+  const lines: readonly { readonly status: number; readonly cost?: number }[] = (await read('/api/history')).requests;
+  t.like(lines, [
+    { status: 429, admitted: undefined, estimated: undefined, cost: undefined },
+    { status: 200, admitted: true, estimated: true },
+    { status: 200, admitted: true, estimated: undefined, cost: 600_000_000 },
+  ]);
+  const cost = lines.reduce((sum, line) => sum + (line.cost ?? 0), 0);
+  t.true(cost > 1_100_000_000, 'also the broken answer was paid for');
+  const { today } = (await read('/api/clients')).clients[0].usage;
+  const { total } = await read('/api/usage?by=client');
+  t.like(total, { requests: 3, input: today.input, output: today.output, cost, uncounted: 1 });
+  t.like(today, { requests: 2, cost, unpriced: 0 });
 });
 
 test('a request in flight names its client', async (t) => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ClientTotals, type ClientUsage } from '../../../../engine/features/clients/usage.ts';
+import { ClientTotals } from '../../../../engine/features/clients/usage.ts';
 import { ClientUsageFile } from '../../../../engine/features/clients/usage-files.ts';
 
 const nowMs = Date.parse('2026-01-30T12:00:00Z');
@@ -21,7 +21,7 @@ const open = (folder: string) => {
     log: { warn: (message) => void warnings.push(message) },
     nowMs: () => nowMs,
   });
-  const add = async (used: Partial<ClientUsage> = {}): Promise<number> => {
+  const add = async (used: Parameters<ClientTotals['addTo']>[1] = {}): Promise<number> => {
     const added = new ClientTotals(() => nowMs);
     if (Object.keys(used).length > 0) added.addTo('a', used);
     return (await file.add(added.record)).month.clients.a?.requests ?? 0;
