@@ -193,7 +193,10 @@ export class BodyReservation {
   take(bytes: number): Rejection | undefined {
     const refusal = this.#reservation.take(bytes);
     if (refusal === undefined) return undefined;
-    return { fault: refusal === 'exhausted' ? exhausted : exceedsMemory(this.#reservation.maxBytes), close: true };
+    return {
+      fault: refusal === 'exhausted' ? bodiesExhausted : exceedsMemory(this.#reservation.maxBytes),
+      close: true,
+    };
   }
 
   /** Takes the memory for a body of at least `bytes` once decompressed, so that a body that doesn't fit is rejected early. */
@@ -233,7 +236,8 @@ export class BodyReservation {
   }
 }
 
-const exhausted: Fault = {
+/** There is no memory for a body now. */
+export const bodiesExhausted: Fault = {
   kind: 'unavailable',
   message:
     'The bodies of active requests use all the memory for request bodies. LIMITS.bodiesBytes in the configuration sets the limit.',

@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfStatus } from '../../engine/model/upstream-error/kind-of-status.ts';
 import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
 import { type ErrorReport, isStatus, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
@@ -43,17 +44,5 @@ const kindOf = (report: ErrorReport, status: number | undefined): FaultKind => {
   }
   if (status === 429 || says('rate_limit_exceeded', 'rate_limit_error')) return 'upstream-rate-limit';
   if (status === undefined) return kindOfWords(report);
-  return kindByStatus[status] ?? (status < 500 ? 'upstream-invalid' : 'upstream-error');
-};
-
-const kindByStatus: Readonly<Record<number, FaultKind>> = {
-  403: 'upstream-forbidden',
-  404: 'upstream-not-found',
-  408: 'upstream-timeout',
-  413: 'upstream-too-large',
-  498: 'upstream-overloaded',
-  503: 'upstream-overloaded',
-  504: 'upstream-timeout',
-  524: 'upstream-timeout',
-  529: 'upstream-overloaded',
+  return kindOfStatus(status);
 };

@@ -2,22 +2,9 @@ import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfStatus } from '../../engine/model/upstream-error/kind-of-status.ts';
 import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
 import { type ErrorReport, isStatus, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
-
-/** Fault kinds by HTTP status. Source: Gemini API documentation, "Troubleshooting". */
-const kinds: Readonly<Record<number, FaultKind>> = {
-  401: 'upstream-auth',
-  402: 'upstream-billing',
-  403: 'upstream-forbidden',
-  404: 'upstream-not-found',
-  408: 'upstream-timeout',
-  413: 'upstream-too-large',
-  429: 'upstream-rate-limit',
-  503: 'upstream-overloaded',
-  504: 'upstream-timeout',
-  529: 'upstream-overloaded',
-};
 
 /** Decodes an error response. The body may be an error, an error in an array, a text, a web page or empty. */
 export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
@@ -58,7 +45,7 @@ const kindOf = (status: number, report: ErrorReport, error: JsonObject): FaultKi
     if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(report.message)) return 'upstream-billing';
   }
   if (isContextOverflow(report, status)) return 'upstream-context';
-  return kinds[status] ?? (status < 500 ? 'upstream-invalid' : 'upstream-error');
+  return kindOfStatus(status);
 };
 
 const messageOf = (kind: FaultKind, status: number, given: string): string => {

@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfStatus } from '../../engine/model/upstream-error/kind-of-status.ts';
 import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
 import { type ErrorReport, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
@@ -16,19 +17,6 @@ const kindsByType = new Map<string, FaultKind>([
   ['overloaded_error', 'upstream-overloaded'],
   ['timeout_error', 'upstream-timeout'],
   ['api_error', 'upstream-error'],
-]);
-
-const kindsByStatus = new Map<number, FaultKind>([
-  [401, 'upstream-auth'],
-  [402, 'upstream-billing'],
-  [403, 'upstream-forbidden'],
-  [404, 'upstream-not-found'],
-  [408, 'upstream-timeout'],
-  [413, 'upstream-too-large'],
-  [429, 'upstream-rate-limit'],
-  [503, 'upstream-overloaded'],
-  [504, 'upstream-timeout'],
-  [529, 'upstream-overloaded'],
 ]);
 
 /** Decodes an error response. The body may be anything: JSON, HTML, empty. */
@@ -62,9 +50,6 @@ const kindOf = (report: ErrorReport, status: number | undefined): FaultKind => {
 
 /** What an overflow looks like by its type or status alone. */
 const mayOverflow: ReadonlySet<FaultKind> = new Set(['upstream-invalid', 'upstream-too-large', 'upstream-error']);
-
-const kindOfStatus = (status: number): FaultKind =>
-  kindsByStatus.get(status) ?? (status >= 400 && status < 500 ? 'upstream-invalid' : 'upstream-error');
 
 /** Whether a header controls the client's retries. */
 const isRetryHeader = (name: string): boolean =>

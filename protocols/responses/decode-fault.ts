@@ -1,6 +1,7 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfStatus } from '../../engine/model/upstream-error/kind-of-status.ts';
 import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
 import { type ErrorReport, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
@@ -41,23 +42,7 @@ const kindOf = (status: number | undefined, error: ErrorReport): FaultKind => {
   if (isContextOverflow(error, status ?? error.status)) return 'upstream-context';
   if (/invalid_api_key|authentication/.test(sign)) return 'upstream-auth';
   if (/insufficient_quota|billing/.test(sign)) return 'upstream-billing';
-  return (status === undefined ? undefined : byStatus(status)) ?? bySign(sign, error);
-};
-
-const byStatus = (status: number): FaultKind | undefined => {
-  const kinds: Readonly<Record<number, FaultKind>> = {
-    401: 'upstream-auth',
-    402: 'upstream-billing',
-    403: 'upstream-forbidden',
-    404: 'upstream-not-found',
-    408: 'upstream-timeout',
-    413: 'upstream-too-large',
-    429: 'upstream-rate-limit',
-    503: 'upstream-overloaded',
-    504: 'upstream-timeout',
-    529: 'upstream-overloaded',
-  };
-  return kinds[status] ?? (status >= 400 && status < 500 ? 'upstream-invalid' : 'upstream-error');
+  return status === undefined ? bySign(sign, error) : kindOfStatus(status);
 };
 
 const bySign = (sign: string, error: ErrorReport): FaultKind => {

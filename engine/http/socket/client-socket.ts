@@ -3,6 +3,7 @@ import type { Fault } from '../../model/fault.ts';
 import type { RequestMessage, SocketProtocol } from '../../model/wire/socket-protocol.ts';
 import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { Conversation } from '../conversations.ts';
+import { bodiesExhausted } from '../read-body.ts';
 import type { OpenSocket, ServingListener } from '../settings.ts';
 import type { MessageEvents, MessageStream } from '../stream.ts';
 import type { TickListener } from '../ticker.ts';
@@ -151,7 +152,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const { bodies, settings } = this.listener;
     this.#underWay ??= bodies.reserve(settings.limits.bodiesBytes);
     if (this.#underWay.take(this.#underWayBytes - this.#underWay.bytes) === undefined) return;
-    this.#refuse(noMemory);
+    this.#refuse(bodiesExhausted);
     this.#close(closeCodes.tryLater, 'no memory for the message');
   }
 
@@ -405,13 +406,6 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     this.listener.closedSocket(this);
   }
 }
-
-const noMemory: Fault = {
-  kind: 'unavailable',
-  message:
-    'The bodies of active requests use all the memory for request bodies. LIMITS.bodiesBytes in the configuration sets the limit.',
-  headers: { 'retry-after': '1' },
-};
 
 const tooLarge = (maxBytes: number): Fault => ({
   kind: 'too-large',

@@ -88,51 +88,31 @@ const FlagFact = ({ fact, path, value, onChange }: FactProps) => (
   />
 );
 
-const RangeFact = ({ fact, path, value, onChange }: FactProps) => {
-  const range = isJsonObject(value) ? value : {};
-  const { error, ...mark } = useField(path);
-  const bound = (name: string): number | undefined => (typeof range[name] === 'number' ? range[name] : undefined);
-  return (
-    <div className="condition-pair" {...mark}>
-      <NumberField
-        label={`${fact.title}: more than`}
-        min={0}
-        {...useField(`${path}.over`)}
-        value={bound('over')}
-        onChange={(over) => onChange(withMember(range, 'over', over))}
-      />
-      <NumberField
-        label={`${fact.title}: fewer than`}
-        min={1}
-        {...useField(`${path}.under`)}
-        value={bound('under')}
-        onChange={(under) => onChange(withMember(range, 'under', under))}
-      />
-      {error !== undefined && <p className="field-error">{error}</p>}
-    </div>
-  );
-};
+const RangeFact = (props: FactProps) => (
+  <NumbersFact {...props} second="under" label={`${props.fact.title}: fewer than`} />
+);
 
-const ShareFact = ({ fact, path, value, onChange }: FactProps) => {
-  const share = isJsonObject(value) ? value : {};
+const ShareFact = (props: FactProps) => <NumbersFact {...props} second="last" label="Of the latest" />;
+
+/** Two numbers: more than one, and another, which has a name and a label. */
+const NumbersFact = ({
+  fact,
+  path,
+  value,
+  onChange,
+  second,
+  label,
+}: FactProps & { readonly second: string; readonly label: string }) => {
+  const numbers = isJsonObject(value) ? value : {};
   const { error, ...mark } = useField(path);
-  const part = (name: string): number | undefined => (typeof share[name] === 'number' ? share[name] : undefined);
+  const member = (name: string) => ({
+    value: typeof numbers[name] === 'number' ? numbers[name] : undefined,
+    onChange: (next: number | undefined) => onChange(withMember(numbers, name, next)),
+  });
   return (
     <div className="condition-pair" {...mark}>
-      <NumberField
-        label={`${fact.title}: more than`}
-        min={0}
-        {...useField(`${path}.over`)}
-        value={part('over')}
-        onChange={(over) => onChange(withMember(share, 'over', over))}
-      />
-      <NumberField
-        label="Of the latest"
-        min={1}
-        {...useField(`${path}.last`)}
-        value={part('last')}
-        onChange={(last) => onChange(withMember(share, 'last', last))}
-      />
+      <NumberField label={`${fact.title}: more than`} min={0} {...useField(`${path}.over`)} {...member('over')} />
+      <NumberField label={label} min={1} {...useField(`${path}.${second}`)} {...member(second)} />
       {error !== undefined && <p className="field-error">{error}</p>}
     </div>
   );
