@@ -141,7 +141,7 @@ export class Exchange {
     this.body = incoming.body;
     this.answerMemory = incoming.answerMemory ?? new MemoryReservation(unbounded, Number.POSITIVE_INFINITY);
     this.backpressure = incoming.backpressure;
-    this.progress = progress ?? newReplyProgress();
+    this.progress = progress ?? new ReplyProgress();
     this.listener = listener;
     this.trace = trace;
     this.calls = calls;
@@ -179,48 +179,47 @@ const noBytes = new Uint8Array(0);
 export const fill = <E extends Exchange, F extends Partial<Answered>>(exchange: E, fields: F): E & F =>
   Object.assign(exchange, fields);
 
-/** What has reached the client so far. One mutable record per request. */
-export interface ReplyProgress {
+/**
+ * What the steps of a request tell each other and its record, across attempts. Each field is written by the step that it is listed
+ * below, and read by any.
+ */
+export class ReplyProgress {
+  // `decode`; of a stage's call, what calls it.
   /** The model name that the client sent; `undefined` until the body is decoded. */
-  requestedModel: string | undefined;
+  requestedModel: string | undefined = undefined;
   /** The client asked for a stream. */
-  streaming: boolean;
-  /** The head of a stream was sent, so its status is final. */
-  opened: boolean;
-  /** Part of the answer itself was sent, not just keep-alives. */
-  begun: boolean;
-  /** The bytes sent so far end at a record's end, so that the gateway may insert its own record. */
-  betweenRecords: boolean;
-  /** Known once the request is routed. */
-  context: ReplyContext | undefined;
-  /** The first and the last chunk of a relayed stream that hold records, for protocols that number them, and the last with a number. */
-  relayed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined;
-  /** Writes the client's stream while one is being converted: also what shows progress during a silence, and the end of an interrupted one. */
-  writing: Running<ModelEvent, SseRecord> | undefined;
-  /** The fault that ended the answer after it had begun. */
-  broken: Fault | undefined;
-  /** The last call's id, as its upstream named it. */
-  upstreamId: string | undefined;
-  /** Failed attempts, in order. */
-  failed: readonly FailedAttempt[];
-  /** Present if a stage is around the call: whether it has been made, and how it failed. */
-  wrapped: { readonly accepted: boolean; readonly fault?: Fault } | undefined;
-}
+  streaming = false;
 
-export const newReplyProgress = (): ReplyProgress => ({
-  requestedModel: undefined,
-  streaming: false,
-  opened: false,
-  begun: false,
-  betweenRecords: true,
-  context: undefined,
-  relayed: undefined,
-  writing: undefined,
-  broken: undefined,
-  upstreamId: undefined,
-  failed: none,
-  wrapped: undefined,
-});
+  // `route`, for each attempt.
+  context: ReplyContext | undefined = undefined;
+
+  // `callUpstream`.
+  /** The last call's id, as its upstream named it. */
+  upstreamId: string | undefined = undefined;
+
+  // `RetrySession`.
+  /** Failed attempts, in order. */
+  failed: readonly FailedAttempt[] = none;
+
+  // What runs stages around the call.
+  /** Present if there is one: whether the call has been made, and how it failed. */
+  wrapped: { readonly accepted: boolean; readonly fault?: Fault } | undefined = undefined;
+
+  // What writes the answer: `encodeEvents` or `relayReply`, then `sendReply`; `keepAlive` may open a stream before.
+  /** Writes the client's stream while one is being converted: also what shows progress during a silence, and the end of an interrupted one. */
+  writing: Running<ModelEvent, SseRecord> | undefined = undefined;
+  /** The first and the last chunk of a relayed stream that hold records, for protocols that number them, and the last with a number. */
+  relayed: { readonly first: Uint8Array; readonly last: Uint8Array; readonly numbered: Uint8Array } | undefined =
+    undefined;
+  /** The bytes sent so far end at a record's end, so that the gateway may insert its own record. */
+  betweenRecords = true;
+  /** The head of a stream was sent, so its status is final. */
+  opened = false;
+  /** Part of the answer itself was sent, not just keep-alives. */
+  begun = false;
+  /** The fault that ended the answer after it had begun. */
+  broken: Fault | undefined = undefined;
+}
 
 /** After `decode`: the body is parsed, or its outline. */
 export interface Decoded extends Exchange {

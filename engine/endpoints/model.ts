@@ -1,4 +1,4 @@
-import { Exchange, newReplyProgress } from '../exchange.ts';
+import { Exchange, ReplyProgress } from '../exchange.ts';
 import { admissionOf, type Feature } from '../feature.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
@@ -28,7 +28,7 @@ export const modelEndpoint = (
       const { gateway } = current;
       const admission =
         namedClient === undefined ? undefined : admit?.({ gateway, namedClient, preset, use: 'answer' });
-      const progress = newReplyProgress();
+      const progress = new ReplyProgress();
       const record = records.begin({ id, startedAtMs, preset, client, namedClient, progress, gateway, incoming });
       if (admission) record.listen(admission);
       const { trace, servedBy } = record;

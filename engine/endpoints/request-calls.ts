@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Spent } from '../config/custom/around.ts';
-import { Exchange, newReplyProgress, type RequestAdmission, type StageCall, type StageCalls } from '../exchange.ts';
+import { Exchange, ReplyProgress, type RequestAdmission, type StageCall, type StageCalls } from '../exchange.ts';
 import type { Feature } from '../feature.ts';
 import type { HttpRequest } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
@@ -84,7 +84,7 @@ export class RequestCalls implements StageCalls {
       namedClient: asked.namedClient,
       startedAtMs: Date.now(),
     };
-    const progress = newReplyProgress();
+    const progress = new ReplyProgress();
     const { id, startedAtMs, namedClient } = incoming;
     const cause = { record: caller, stage, kind };
     // Throws if the key has been revoked: before there is a record that must end.

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { newReplyProgress } from '../../engine/exchange.ts';
+import { ReplyProgress } from '../../engine/exchange.ts';
 import type { ObservedRoute } from '../../engine/observe/listener.ts';
 import type { RequestRecord, RequestRecords } from '../../engine/request-record.ts';
 import { MemoryBudget, MemoryReservation } from '../../engine/runtime/memory-budget.ts';
@@ -20,7 +20,7 @@ export const recordStarter = (t: ExecutionContext, records: RequestRecords) => {
       preset: undefined,
       client: chatClient,
       namedClient: undefined,
-      progress: newReplyProgress(),
+      progress: new ReplyProgress(),
       gateway,
       incoming: {
         method: 'POST',

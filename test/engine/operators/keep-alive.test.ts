@@ -2,7 +2,7 @@ import test from 'ava';
 import { delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import { keepAliveMs } from '../../../engine/config/schema.ts';
-import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
+import { Exchange, ReplyProgress } from '../../../engine/exchange.ts';
 import { dataOf, type ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Ticker, type TickListener } from '../../../engine/http/ticker.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
@@ -20,7 +20,7 @@ const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): 
   new Exchange({
     incoming: incomingOf(new Uint8Array()),
     client,
-    progress: { ...newReplyProgress(), streaming },
+    progress: Object.assign(new ReplyProgress(), { streaming }),
   });
 
 const keptAlive = (asked: Exchange, everyMs: number) => stages(keepAlive(everyMs))(asked);

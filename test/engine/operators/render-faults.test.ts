@@ -1,6 +1,6 @@
 import test from 'ava';
 import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
-import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
+import { Exchange, ReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { RequestListener } from '../../../engine/observe/listener.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
@@ -22,7 +22,7 @@ const noted = () => {
 /** What is reported of an answer's parts. */
 const observe = (listener: RequestListener, begun = false) => {
   const incoming = incomingOf(new Uint8Array());
-  const progress = { ...newReplyProgress(), begun };
+  const progress = Object.assign(new ReplyProgress(), { begun });
   return stages(observeReply())(new Exchange({ incoming, client: messagesClient, progress, listener }));
 };
 
