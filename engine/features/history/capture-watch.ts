@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
-import type { ModelRequest } from '../../model/request.ts';
 import { clientGone } from '../../model/status.ts';
 import { fieldPattern, plainPath } from '../../model/wire/client-paths.ts';
 import type { ObservedCall, ObservedFailure, ObservedRefusal, RequestListener } from '../../observe/listener.ts';
@@ -10,8 +9,6 @@ import type { RequestRecord } from '../../request-record.ts';
 import { type CaptureReason, type Captures, maxCaptureBytes } from './captures.ts';
 import { recordGateway } from './record-plan.ts';
 import { cutBody, type RecordedClient, Recorder, type TimedRefusal } from './recorder.ts';
-import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
-import type { Traffic } from './traffic.ts';
 
 /** A copy: the request releases its body before its end. */
 export const clientOf = ({ method, path, query, headers, body }: RecordedClient): RecordedClient => ({
@@ -26,8 +23,6 @@ export const clientOf = ({ method, path, query, headers, body }: RecordedClient)
 export interface WatchParts {
   /** Called once, when the request is over. */
   readonly ended: (record: RequestRecord, watch: CaptureWatch) => void;
-  readonly traffic: Traffic;
-  readonly sessionOf: SessionOf;
   readonly captures: Captures;
   readonly room: BodyRoom;
 }
@@ -65,7 +60,7 @@ interface Recording {
   readonly reason: CaptureReason;
 }
 
-/** Names the session of a request, and captures it if that is asked for, or if it fails or loses fields. */
+/** Captures a request if that is asked for, or if it fails or loses fields. */
 export class CaptureWatch implements RequestListener {
   readonly #record: RequestRecord;
   readonly #parts: WatchParts;
@@ -78,7 +73,6 @@ export class CaptureWatch implements RequestListener {
   #refusal: TimedRefusal | undefined;
   /** Why the last call failed: the client may get another fault. */
   #callFault: Fault | undefined;
-  #isRouted = false;
 
   /** `recorder`: a capture is asked for. */
   constructor(record: RequestRecord, recorder: Recorder | undefined, parts: WatchParts) {
@@ -95,28 +89,6 @@ export class CaptureWatch implements RequestListener {
 
   get recording(): Recording | undefined {
     return this.#recording;
-  }
-
-  decoded({ request }: { readonly request: ModelRequest }): void {
-    const record = this.#record;
-    const { client, namedClient, incoming } = record.start;
-    const header = (name: string): string | undefined => incoming.header(name);
-    const { cause } = record;
-    if (cause) {
-      record.session = cause.record.session;
-      return;
-    }
-    record.session = this.#parts.sessionOf({ client, namedClient, header, request });
-    record.tools = answeredTools(request);
-    record.turns = spokenTurns(request);
-  }
-
-  routed(): void {
-    const { provider, model, protocol } = this.#record;
-    if (this.#isRouted || provider === undefined || model === undefined) return;
-    this.#isRouted = true;
-    // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
-    this.#parts.traffic.began(Date.now(), protocol, provider, shorten(model));
   }
 
   encoded(call: ObservedCall): void {

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { parseJson } from '../../model/json/json.ts';
+import type { ModelRequest } from '../../model/request.ts';
 import { reader } from '../../model/schema.ts';
-import { type HiddenText, textMask } from '../../observe/log/mask-text.ts';
+import { type HiddenText, shorten, textMask } from '../../observe/log/mask-text.ts';
 import type { RecordListener, RequestRecord, RequestRecords } from '../../request-record.ts';
 import { recordLine } from '../record/record-line.ts';
 import { RecordLines } from '../record/record-lines.ts';
@@ -9,7 +10,7 @@ import { RequestSummary } from '../record/schema.ts';
 import { BodyRoom, CaptureWatch, clientOf, type WatchParts } from './capture-watch.ts';
 import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
 import { Recorder } from './recorder.ts';
-import type { SessionOf } from './session-names.ts';
+import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
 import { type ShowSettings, shownTitle } from './show-capture.ts';
 import { Traffic } from './traffic.ts';
 
@@ -112,7 +113,7 @@ export const createHistory = ({
     return summary && title !== undefined ? { ...summary, title } : summary;
   };
 
-  const parts: WatchParts = { ended, traffic, sessionOf, captures, room: new BodyRoom() };
+  const parts: WatchParts = { ended, captures, room: new BodyRoom() };
 
   return {
     listener: {
@@ -126,6 +127,13 @@ export const createHistory = ({
           : undefined;
         onChanged?.();
         record.listen(new CaptureWatch(record, recorder, parts));
+      },
+      decoded: ({ request }, record) => nameSession(record, request, sessionOf),
+      routed(_, { provider, model, protocol, failedAttempts }) {
+        // A fallback is routed after a failed attempt.
+        if (failedAttempts.length > 0 || provider === undefined || model === undefined) return;
+        // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
+        traffic.began(Date.now(), protocol, provider, shorten(model));
       },
     },
     newest: () => newest,
@@ -155,6 +163,18 @@ export const createHistory = ({
       if (scope === 'everything') await onCleared?.();
     },
   };
+};
+
+/** Writes what a request's body tells of its conversation into its record. A stage's request belongs to that which it is made for. */
+const nameSession = (record: RequestRecord, request: ModelRequest, sessionOf: SessionOf): void => {
+  const { client, namedClient, incoming, cause } = record.start;
+  if (cause) {
+    record.session = cause.record.session;
+    return;
+  }
+  record.session = sessionOf({ client, namedClient, header: (name) => incoming.header(name), request });
+  record.tools = answeredTools(request);
+  record.turns = spokenTurns(request);
 };
 
 /** A line of this process, as the API shows it. */
