@@ -5,6 +5,7 @@ import { bytes } from '../../ui/src/format/bytes.ts';
 import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
 import { duration } from '../../ui/src/format/duration.ts';
 import { readQuantity, showQuantity } from '../../ui/src/format/quantity.ts';
+import { usedUpAt } from '../../ui/src/pages/clients/forecast.ts';
 import { sessionTimes } from '../../ui/src/pages/request/session-times.ts';
 import { diffValues } from '../../ui/src/parts/diff/diff-values.ts';
 import { keptRequest } from '../engine/store/requests.ts';
@@ -195,4 +196,22 @@ test('what lies between requests is time of tools where these bring results, els
   );
   t.is(pausesMs, 400);
   t.deepEqual(sessionTimes([]), { times: [], pausesMs: 0 });
+});
+
+test('a budget is used up at the rate so far, where a tenth of its period is known and that is before it is renewed', (t) => {
+  const month = { per: 'month', renewsAt: '2026-12-01T00:00:00Z' } as const;
+  const at = (budget: Parameters<typeof usedUpAt>[0], share: number, firstUse: string, now: string) => {
+    const ms = usedUpAt(budget, share, Date.parse(firstUse), Date.parse(now));
+    return ms === undefined ? undefined : new Date(ms).toISOString();
+  };
+  // Two fifths in ten days: all of it in 25.
+  t.is(at(month, 0.4, '2026-10-01', '2026-11-11T00:00:00Z'), '2026-11-26T00:00:00.000Z');
+  t.is(at(month, 0.3, '2026-10-01', '2026-11-11T00:00:00Z'), undefined, 'it lasts');
+  t.is(at(month, 0.4, '2026-11-06', '2026-11-11T00:00:00Z'), '2026-11-18T12:00:00.000Z', 'of a client that is new');
+  t.is(at(month, 0.4, '2026-11-09', '2026-11-11T00:00:00Z'), undefined, 'too new');
+  t.is(at(month, 0.4, '2026-10-01', '2026-11-03T00:00:00Z'), undefined, 'the month is too new');
+  t.is(at(month, 0, '2026-10-01', '2026-11-11T00:00:00Z'), undefined);
+  t.is(at(month, 1, '2026-10-01', '2026-11-11T00:00:00Z'), undefined);
+  const day = { per: 'day', renewsAt: '2026-11-12T00:00:00Z' } as const;
+  t.is(at(day, 0.75, '2026-10-01', '2026-11-11T12:00:00Z'), '2026-11-11T16:00:00.000Z');
 });

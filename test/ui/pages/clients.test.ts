@@ -201,6 +201,42 @@ browserTest('requests show their client, and are filtered by it', async (t) => {
   });
 });
 
+browserTest('a budget that ends before its period says when, at the rate so far', async (t) => {
+  const daysOn = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+  await on(t, '/', async (page) => {
+    await page.route('**/api/clients', async (route) => {
+      const response = await route.fetch();
+      const list = await response.json();
+      const [one] = list.clients;
+      const clients = [
+        ['fast', 10],
+        ['slow', 90],
+        ['new', 10],
+      ].map(([name, remainingUsd]) => ({
+        ...one,
+        ...{ name, budget: { per: 'month', usd: 100, remainingUsd, isUsedUp: false, renewsAt: daysOn(15) } },
+      }));
+      await route.fulfill({ response, json: { ...list, clients } });
+    });
+    await page.route('**/api/usage?*', async (route) => {
+      const response = await route.fetch();
+      const rows = [
+        { name: 'fast', from: daysOn(-30) },
+        { name: 'slow', from: daysOn(-30) },
+        { name: 'new', from: daysOn(-1) },
+      ];
+      await route.fulfill({ response, json: { ...(await response.json()), rows } });
+    });
+    await page.evaluate('window.location.hash = "#/clients"');
+    const rows = page.getByRole('region', { name: 'Clients' }).getByRole('row');
+    await rows.getByText(/^used up \d+ \w+, \d\d:\d\d at this rate$/).waitFor();
+    t.is(await rows.filter({ hasText: 'at this rate' }).count(), 1);
+    t.regex(await rows.filter({ hasText: 'at this rate' }).innerText(), /^fast/);
+    t.is(await rows.count(), 4);
+    t.deepEqual(await violations(page), []);
+  });
+});
+
 browserTest('machines that share a store are shown, also when the store fails', async (t) => {
   await on(t, '/settings?tab=service', async (page) => {
     t.is(await page.getByRole('heading', { name: 'Machines' }).count(), 0, 'nothing without FLEET');

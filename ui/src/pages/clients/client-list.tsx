@@ -7,7 +7,7 @@ import { readUsage } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { dayAndTime, timeOfDay } from '../../format/time.ts';
 import { usd } from '../../format/usd.ts';
 import { IconButton } from '../../parts/controls/button.tsx';
 import { Empty } from '../../parts/layout/empty.tsx';
@@ -18,12 +18,13 @@ import { confirm } from '../../state/confirm.ts';
 import { toast } from '../../state/toast.ts';
 import { atLeast } from '../usage/usage-view.ts';
 import { EditClient } from './edit-client.tsx';
+import { usedUpAt } from './forecast.ts';
 
-/** Days in which the last use is looked for. */
-const lookedDays = 30;
+/** Days in which the first and the last use are looked for: any month. */
+const lookedDays = 31;
 
-/** How often it is, in milliseconds. */
-const lastUseMs = 60_000;
+/** How often they are, in milliseconds. */
+const lookedMs = 60_000;
 
 /** All clients with their use, budgets and limits. */
 export const ClientList = ({
@@ -42,10 +43,13 @@ export const ClientList = ({
         ),
       [],
     ),
-    lastUseMs,
+    lookedMs,
   );
   // Rows are in the order of time: the last one stays.
-  const lastUse = useMemo(() => new Map((days.data?.rows ?? []).map(({ name, from }) => [name, from])), [days.data]);
+  const [lastUse, firstUse] = useMemo(() => {
+    const used = (days.data?.rows ?? []).map(({ name, from }) => [name, from] as const);
+    return [new Map(used), new Map(used.toReversed())];
+  }, [days.data]);
   const { config } = useForm();
   const [edited, setEdited] = useState<string>();
   const written = edited === undefined ? undefined : writtenClient(config, edited);
@@ -71,7 +75,12 @@ export const ClientList = ({
       numeric: true,
       cell: ({ usage }) => <Spent used={usage.month} />,
     },
-    { name: 'budget', title: 'Budget left', width: '15.5rem', cell: (client) => <Budget client={client} /> },
+    {
+      name: 'budget',
+      title: 'Budget left',
+      width: '15.5rem',
+      cell: (client) => <Budget client={client} firstUse={firstUse.get(client.name)} />,
+    },
     {
       name: 'limits',
       title: 'Limits',
@@ -148,8 +157,15 @@ const Spent = ({ used: { requests, input, output, cost, unpriced } }: { readonly
 
 const nanoPerUsd = 1e9;
 
-/** How much of a budget is used, as a bar, and what is left of its scarcer part. */
-const Budget = ({ client: { name, budget, unpricedModels = [] } }: { readonly client: Client }) => {
+/** How much of a budget is used, as a bar, what is left of its scarcer part, and when that ends at the rate so far. */
+const Budget = ({
+  client: { name, budget, unpricedModels = [] },
+  firstUse,
+}: {
+  readonly client: Client;
+  /** Its first day of use that is known. */
+  readonly firstUse: string | null | undefined;
+}) => {
   if (!budget) return 'none';
   const { tokens, remaining = 0, usd: most, remainingUsd = 0, per, renewsAt, isUsedUp } = budget;
   const dollars = (value: number): string => usd(value * nanoPerUsd);
@@ -161,8 +177,12 @@ const Budget = ({ client: { name, budget, unpricedModels = [] } }: { readonly cl
       ? []
       : [{ left: remaining / tokens, text: `${shortCount(remaining)} of ${shortCount(tokens)} tokens` }]),
   ].toSorted((one, other) => one.left - other.left);
-  const text = `${isUsedUp ? 'used up: ' : ''}${scarce?.text} per ${per}`;
+  const used = 1 - (scarce?.left ?? 1);
+  const endMs = firstUse ? usedUpAt(budget, used, Date.parse(firstUse), Date.now()) : undefined;
+  const end = endMs === undefined ? `per ${per}` : `until ${per === 'day' ? timeOfDay(endMs) : day.format(endMs)}`;
+  const text = `${isUsedUp ? 'used up: ' : ''}${scarce?.text} ${end}`;
   const about = [
+    ...(endMs === undefined ? [] : [`Per ${per}: at the rate so far, used up ${dayAndTime(endMs)}.`]),
     ...others.map((other) => `Also ${other.text}.`),
     `Renewed ${dayAndTime(renewsAt)}.`,
     ...(unpricedModels.length > 0
@@ -171,7 +191,7 @@ const Budget = ({ client: { name, budget, unpricedModels = [] } }: { readonly cl
   ];
   return (
     <span className="budget" title={[text, ...about].join('\n')}>
-      <meter aria-label={`Budget of ${name}`} min={0} max={1} high={0.9} optimum={0} value={1 - (scarce?.left ?? 1)} />
+      <meter aria-label={`Budget of ${name}`} min={0} max={1} high={0.9} optimum={0} value={used} />
       {text}
     </span>
   );
