@@ -67,6 +67,32 @@ browserTest(
     await page.setViewportSize({ width: 1280, height: 800 });
     const to = await table.getByRole('link', { name: 'p,large' }).getAttribute('href');
     t.is(to, '#/requests?from=7d&client=team&model=p%2Clarge');
+    // What is unfolded is in the file, too.
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const download = await downloading;
+    t.is(download.suggestedFilename(), 'usage-7d-by-client-model.csv');
+    const csv = await readFile(await download.path(), 'utf8');
+    t.regex(csv, /^from,client,model,requests,/);
+    t.deepEqual(
+      csv
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => /Z,(\w+),"(p,\w+)",1,/.exec(line)?.slice(1).join(' ')),
+      ['team p,large', 'ci p,small', 'team p,small'],
+    );
+
+    // What the gateway adds is in the headline, in the table and a chart.
+    t.regex(
+      (await page.locator('.figures').innerText()).replaceAll(/\s+/g, ' '),
+      /Gateway overhead [\d.]+ m?s 95 % within/,
+    );
+    const overhead = table.getByRole('columnheader', { name: 'Overhead' });
+    const box = await overhead.boundingBox();
+    t.true(box !== null && box.x + box.width <= 1280, `${box?.x} ${box?.width}`);
+    await page.getByText('Overhead, p95').click();
+    await page.getByRole('img', { name: 'Overhead, p95 by day and client' }).waitFor();
 
     // The bar of a name leads to its requests in that time; a p95 with no other beside it is seen.
     const bar = page.locator('.series-chart path').first();
@@ -165,7 +191,7 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   t.regex(await cells(/^explicit/), /^explicit \| ≥ \$1\.45 \| – \| 3 /, 'the third column is what was saved');
   t.regex(await cells(/^default/), /^default \| \$1\.45 \| \$0 \| 1 /);
   await page.getByRole('button', { name: 'All figures' }).click();
-  await page.getByRole('columnheader', { name: 'Overhead' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Retries' }).waitFor();
   t.is(await page.evaluate('window.location.hash'), '#/usage?range=30d&measure=tokens&by=scenario&all=1');
   await page.reload();
   await table.getByRole('row', { name: /^default/ }).waitFor();
@@ -194,3 +220,46 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   }
   t.deepEqual(complaints, []);
 });
+
+browserTest(
+  'what became slow just now has a colour and says by how much, behind any number of slower ones',
+  async (t) => {
+    const gateway = await startGateway({ LOG: false, Providers: [] });
+    t.teardown(gateway.stop);
+    const browser = await startBrowser();
+    t.teardown(browser.close);
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+    const endMs = Math.floor(Date.now() / 60_000) * 60_000 + 30_000;
+    const slow = Array.from({ length: 7 }, (_, n) => `p,slow-${n}`);
+    /** The p95 of a model, so many minutes ago. */
+    const p95Of = (name: string, ago: number): number => (name !== 'p,quick' ? 5_000 : ago < 3 ? 900 : 100);
+    await page.route('**/api/usage?*', async (route) => {
+      const response = await route.fetch();
+      const { total } = await response.json();
+      const step = new URL(route.request().url()).searchParams.get('step');
+      const figures = (p95: number) => ({ ...total, requests: 9, durationMs: { p50: p95 / 2, p95, p99: p95 } });
+      const rows = [...slow, 'p,quick'].flatMap((name) =>
+        step === 'none'
+          ? [{ from: null, name, ...figures(p95Of(name, 9)) }]
+          : Array.from({ length: 20 }, (_, at) => ({
+              ...{ from: new Date(endMs - 30_000 - (19 - at) * 60_000).toISOString(), name },
+              ...figures(p95Of(name, 19 - at)),
+            })),
+      );
+      const [from, to] = [endMs - 3_600_000, endMs].map((ms) => new Date(ms).toISOString());
+      await route.fulfill({ response, json: { from, to, by: 'model', step, total: figures(5_000), rows } });
+    });
+    await page.evaluate('window.location.hash = "#/usage?range=1h&measure=p95"');
+    const row = page.getByRole('region', { name: 'Usage by model' }).getByRole('row', { name: /p,quick/ });
+    await row.getByText('↑ 9.0×').waitFor();
+    const coloursOf = (selector: string) =>
+      page.evaluate<readonly string[]>(
+        `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.style.background)`,
+      );
+    t.is((await coloursOf('tbody tr:has(.badge) .series-key')).join(), 'var(--series-1)');
+    t.is(await page.getByText('↑').count(), 1);
+    t.is(await page.locator('.series-chart path').count(), 5);
+    t.deepEqual(await violations(page), []);
+    t.deepEqual(complaints, []);
+  },
+);

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback } from 'react';
 import type { KnownModel } from '../../api/config/models.ts';
 import { readUsage, type UsageGroup, type UsageReport } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -9,6 +9,7 @@ import { SeriesKey } from '../../parts/chart/series-chart.tsx';
 import { IconButton } from '../../parts/controls/button.tsx';
 import { LoadFailed } from '../../parts/layout/load-failed.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
+import { Badge } from '../../parts/text/badge.tsx';
 import { WholeNames } from '../../parts/text/whole-names.tsx';
 import { atLeast, groups, partOf, requestsOf, titleOf, type UsageFigures, type usageViewOf } from './usage-view.ts';
 
@@ -27,6 +28,11 @@ interface UsageTableProps {
   readonly view: ReturnType<typeof usageViewOf>;
   readonly rows: UsageReport['rows'];
   readonly total: UsageFigures;
+  /** How many times the measure is what it was before, where it rose just now. */
+  readonly rises: ReadonlyMap<string | null, number>;
+  /** Names that are unfolded into the second split. */
+  readonly unfolded: readonly (string | null)[];
+  readonly onUnfold: (names: readonly (string | null)[]) => void;
   /** The names with a colour of their own. */
   readonly names: readonly (string | null)[];
   /** By `provider,model`. */
@@ -37,11 +43,21 @@ interface UsageTableProps {
 }
 
 /** The sums by name, as the legend of the chart, and their total. A row leads to its requests, and unfolds into a second split. */
-export const UsageTable = ({ view, rows, total, names, prices, onPrice, everyMs }: UsageTableProps) => {
+export const UsageTable = ({
+  view,
+  rows,
+  total,
+  rises,
+  unfolded,
+  onUnfold,
+  names,
+  prices,
+  onPrice,
+  everyMs,
+}: UsageTableProps) => {
   const { by, measure } = view;
   const from = view.range.name;
   const second = partOf(by);
-  const [unfolded, setUnfolded] = useState<readonly (string | null)[]>([]);
   const parts = useLoad(
     useCallback((signal) => readUsage({ from, by: `${by},${second}`, step: 'none' }, signal), [from, by, second]),
     everyMs,
@@ -70,7 +86,7 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice, everyMs 
             icon={isOpen ? 'down' : 'right'}
             label={`${titleOf(name, by)} by ${second}`}
             aria-expanded={isOpen}
-            onClick={() => setUnfolded(isOpen ? unfolded.filter((one) => one !== name) : [...unfolded, name])}
+            onClick={() => onUnfold(isOpen ? unfolded.filter((one) => one !== name) : [...unfolded, name])}
           />
         );
       },
@@ -92,6 +108,11 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice, everyMs 
             <>
               <SeriesKey at={names.includes(name) ? names.indexOf(name) : names.length} />
               <WholeNames text={titleOf(name, by)} />
+              {rises.has(name) && (
+                <Badge tone="warn" title="The last steps, compared with the median before">
+                  {`↑ ${(rises.get(name) ?? 0).toFixed(1)}×`}
+                </Badge>
+              )}
             </>
           )}
         </span>
@@ -123,6 +144,7 @@ export const UsageTable = ({ view, rows, total, names, prices, onPrice, everyMs 
     tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
     time('First byte', 'firstByteMs', 'Median and 95 % of the times to the first byte'),
     time('Duration', 'durationMs', 'Median and 95 % of the times to the end'),
+    time('Overhead', 'overheadMs', 'Median and 95 % of the gateway’s own time to the first byte'),
     ...(view.isWhole ? furtherFigures : []),
   ];
   return (
@@ -159,7 +181,6 @@ const furtherFigures: readonly Column<Row>[] = [
   tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
   figure('Retries', ({ retries }) => count(retries), 'Calls after the first one'),
   figure('Losses', ({ losses }) => count(losses), 'Fields lost in conversion'),
-  time('Overhead', 'overheadMs', 'Median and 95 % of the gateway’s own time'),
 ];
 
 const priceColumn = (prices: ReadonlyMap<string, PricedModel>, onPrice: (model: PricedModel) => void): Column<Row> => ({

@@ -3,6 +3,7 @@ import { count } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { href } from '../../router/route.ts';
+import { usageSteps } from './usage-steps.ts';
 
 /** A span up to now. */
 interface Range {
@@ -40,7 +41,7 @@ export type UsageFigures = UsageReport['total'];
 
 /** What the chart shows of each step. */
 interface Measure {
-  readonly name: 'cost' | 'tokens' | 'requests' | 'failures' | 'p95';
+  readonly name: 'cost' | 'tokens' | 'requests' | 'failures' | 'p95' | 'overhead';
   readonly title: string;
   /** Null: unknown. */
   readonly of: (figures: UsageFigures) => number | null;
@@ -79,7 +80,43 @@ export const measures: readonly Measure[] = [
     adds: false,
     format: duration,
   },
+  {
+    name: 'overhead',
+    title: 'Overhead, p95',
+    of: ({ overheadMs }) => overheadMs?.p95 ?? null,
+    adds: false,
+    format: duration,
+  },
 ];
+
+/** How many of the last steps are just now. */
+const newSteps = 3;
+
+/** How many times as high values are that may rise without being noise. */
+const leastRise = 1.5;
+
+/** Names whose figure rose just now: how many times the usual one before, the median, the mean of the last steps is. */
+export const risesOf = (
+  report: UsageReport,
+  of: (figures: UsageFigures) => number | null,
+  step: ChartStep,
+): ReadonlyMap<string | null, number> => {
+  const newMs = usageSteps(report, step).at(-newSteps) ?? 0;
+  const values = new Map<string | null, { readonly before: number[]; readonly now: number[] }>();
+  for (const row of report.rows) {
+    const value = of(row);
+    const known = values.get(row.name) ?? { before: [], now: [] };
+    values.set(row.name, known);
+    if (value !== null) (Date.parse(row.from ?? '') < newMs ? known.before : known.now).push(value);
+  }
+  return new Map(
+    [...values].flatMap(([name, { before, now }]) => {
+      const usual = before.toSorted((one, other) => one - other)[before.length >> 1] ?? 0;
+      const rise = now.reduce((sum, value) => sum + value, 0) / now.length / usual;
+      return usual > 0 && rise >= leastRise ? [[name, rise] as const] : [];
+    }),
+  );
+};
 
 /** What the page shows. */
 interface UsageView {

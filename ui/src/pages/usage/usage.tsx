@@ -1,9 +1,10 @@
 import { useCallback, useMemo, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { priceSource, readModelFacts } from '../../api/config/models.ts';
-import { readUsage, readUsageCsv } from '../../api/usage.ts';
+import { readUsage, readUsageCsv, type UsageGroup } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
@@ -21,7 +22,26 @@ import { PriceDialog } from './price-dialog.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { offsetMinutes } from './usage-steps.ts';
 import { type PricedModel, UsageTable } from './usage-table.tsx';
-import { atLeast, groups, measures, ranges, requestsOf, type UsageFigures, usageViewOf } from './usage-view.ts';
+import {
+  atLeast,
+  groups,
+  measures,
+  partOf,
+  ranges,
+  requestsOf,
+  risesOf,
+  type UsageFigures,
+  usageViewOf,
+} from './usage-view.ts';
+
+/** The names of a group that are unfolded into a second split. */
+interface Split {
+  readonly by: UsageGroup;
+  readonly names: readonly (string | null)[];
+}
+
+const none: readonly never[] = [];
+const noRises: ReadonlyMap<string | null, number> = new Map();
 
 /** How often the figures are read, in milliseconds. */
 const everyMs = { minute: 10_000, hour: 10_000, day: 60_000, month: 60_000 } as const;
@@ -71,17 +91,21 @@ export const Usage = ({ query }: PageProps) => {
     () => (sums.data?.rows ?? []).toSorted((one, other) => (measure.of(other) ?? 0) - (measure.of(one) ?? 0)),
     [sums.data, measure],
   );
+  const rises = useMemo(
+    () => (overTime.data && !measure.adds ? risesOf(overTime.data, measure.of, step) : noRises),
+    [measure, overTime.data, step],
+  );
   const names = useMemo(() => {
     // What became slow just now has a colour, whatever it was before.
-    const newest = new Map(overTime.data?.rows.map((row) => [row.name, measure.of(row) ?? 0]));
-    const inOrder = measure.adds
-      ? rows
-      : rows.toSorted((one, other) => (newest.get(other.name) ?? 0) - (newest.get(one.name) ?? 0));
+    const inOrder = rows.toSorted((one, other) => (rises.get(other.name) ?? 0) - (rises.get(one.name) ?? 0));
     return inOrder.slice(0, mostColours).map(({ name }) => name);
-  }, [rows, measure, overTime.data]);
+  }, [rows, rises]);
+  const [split, setSplit] = useState<Split>({ by, names: [] });
+  const unfolded = split.by === by ? split.names : none;
   const download = async (): Promise<void> => {
+    const shown = unfolded.length > 0 ? (`${by},${partOf(by)}` as const) : by;
     try {
-      saveText(`usage-${from}-by-${by}.csv`, [await readUsageCsv({ from, by, step })]);
+      saveText(`usage-${from}-by-${shown.replace(',', '-')}.csv`, [await readUsageCsv({ from, by: shown, step })]);
     } catch (error) {
       toast(`Not downloaded: ${wordError(error)}`, 'failed');
     }
@@ -144,9 +168,11 @@ export const Usage = ({ query }: PageProps) => {
         <>
           {overTime.data && <UsageChart view={view} report={overTime.data} names={names} />}
           <UsageTable
-            key={by}
             view={view}
             rows={rows}
+            rises={rises}
+            unfolded={unfolded}
+            onUnfold={(of) => setSplit({ by, names: of })}
             total={sums.data.total}
             names={names}
             prices={prices}
@@ -170,7 +196,7 @@ interface HeadlineProps {
 }
 
 const Headline = ({ total, earlier, failures }: HeadlineProps) => {
-  const { requests, errors, cost, unpriced, input, cacheRead, cacheWrite, saved, uncompared } = total;
+  const { requests, errors, cost, unpriced, input, cacheRead, cacheWrite, saved, uncompared, overheadMs } = total;
   const prompt = input + cacheRead + cacheWrite;
   return (
     <Figures
@@ -187,6 +213,11 @@ const Headline = ({ total, earlier, failures }: HeadlineProps) => {
           title: 'Saved by routing',
           value: uncompared > 0 && saved === 0 ? '–' : usd(saved),
           note: uncompared > 0 ? `${count(uncompared)} not compared` : 'against the default model',
+        },
+        {
+          title: 'Gateway overhead',
+          value: overheadMs ? duration(overheadMs.p50) : '–',
+          note: overheadMs && `95 % within ${duration(overheadMs.p95)}`,
         },
       ]}
     />
