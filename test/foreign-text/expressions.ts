@@ -782,7 +782,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^([^:]*)(?:: ?(.*))?$/s, many('a'), '😀'),
   ],
   'ui/src/api/text-list-reader.ts': [foreign(/[[,]"[^"\\]*(?:\\.[^"\\]*)*"/y, ',"a\\a', many('\n'), '\n')],
-  'ui/src/format/sentence.ts': [foreign(/[.!?]$/)],
+  'ui/src/format/figures.ts': [foreign(/[.!?]$/)],
   'ui/src/config/fields/hide-typed.ts': [
     foreign(/key$|token|secret|passw|authorization|cookie|credential/i),
     foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),

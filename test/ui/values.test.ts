@@ -1,9 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { sseReader } from '../../ui/src/api/requests/sse-records.ts';
-import { bytes } from '../../ui/src/format/bytes.ts';
-import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
-import { duration } from '../../ui/src/format/duration.ts';
+import { bytes, count, counted, duration, rate, shortCount } from '../../ui/src/format/figures.ts';
 import { readQuantity, showQuantity } from '../../ui/src/format/quantity.ts';
 import { usedUpAt } from '../../ui/src/pages/clients/forecast.ts';
 import { sessionTimes } from '../../ui/src/pages/request/session-times.ts';

@@ -1,6 +1,5 @@
 import type { Finding } from '../api/config/config.ts';
-import { counted } from '../format/count.ts';
-import { sentence } from '../format/sentence.ts';
+import { counted, sentence } from '../format/figures.ts';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Badge } from '../parts/text/badge.tsx';
 import { isWithin } from './fields/field-path.ts';

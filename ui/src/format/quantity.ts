@@ -1,5 +1,7 @@
+const quantities = ['bytes', 'ms', 'minutes', 'days'] as const;
+
 /** What a quantity counts: a unit of the configuration's schema. */
-export type Quantity = 'bytes' | 'ms' | 'minutes' | 'days';
+export type Quantity = (typeof quantities)[number];
 
 type Units = readonly (readonly [name: string, size: number])[];
 
@@ -61,14 +63,4 @@ export const readQuantity = (kind: Quantity, text: string): number | undefined =
 };
 
 /** The quantity of a schema's `unit`; `undefined`: of none that has a form. */
-export const quantityOf = (unit: unknown): Quantity | undefined => {
-  switch (unit) {
-    case 'bytes':
-    case 'ms':
-    case 'minutes':
-    case 'days':
-      return unit;
-    default:
-      return undefined;
-  }
-};
+export const quantityOf = (unit: unknown): Quantity | undefined => quantities.find((one) => one === unit);

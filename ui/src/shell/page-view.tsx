@@ -1,7 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { type PageEntry, pages } from '../pages.ts';
-import { Empty } from '../parts/layout/empty.tsx';
-import { Loading } from '../parts/layout/loading.tsx';
+import { Empty, Loading } from '../parts/layout/notice.tsx';
 import { PageBar } from '../parts/layout/page-bar.tsx';
 import { href, type Route } from '../router/route.ts';
 

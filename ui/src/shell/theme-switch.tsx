@@ -2,7 +2,7 @@ import { Icon } from '../parts/controls/icon.tsx';
 import { Segmented } from '../parts/controls/segmented.tsx';
 import { useStore } from '../state/store.ts';
 import { theme, themes } from './theme.ts';
-import './theme-switch.css';
+import './navigation.css';
 
 const titles = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 

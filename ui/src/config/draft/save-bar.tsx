@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { DiffView } from '../../parts/diff/diff-view.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import type { ConfigFile, Finding } from '../../api/config/config.ts';
 import type { Transformer } from '../../api/config/transformers.ts';
-import { sentence } from '../../format/sentence.ts';
+import { sentence } from '../../format/figures.ts';
 
 /** The configuration that a page edits. */
 export interface Form {

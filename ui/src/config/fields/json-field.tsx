@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Finding } from '../../api/config/config.ts';
 import type { Json } from '../../api/json.ts';
-import { sentence } from '../../format/sentence.ts';
+import { sentence } from '../../format/figures.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { useStore } from '../../state/store.ts';
 import { type Parsed, parseText } from './parse-text.ts';

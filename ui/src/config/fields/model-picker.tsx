@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { CheckField, TextField } from '../../parts/controls/field.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';

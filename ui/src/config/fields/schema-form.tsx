@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { sentence } from '../../format/figures.ts';
 import { quantityOf } from '../../format/quantity.ts';
-import { sentence } from '../../format/sentence.ts';
 import { CheckField, NumberField, SecretField, SelectField, TextArea, TextField } from '../../parts/controls/field.tsx';
 import { textsToValue, valueToTexts } from '../conditions.ts';
 import { editedSecret } from '../reference.ts';

@@ -4,7 +4,7 @@ import type { ClientGuide } from '../../api/guides.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { parseObject } from '../../api/json.ts';
 import { type Protocol, protocolPaths } from '../../api/protocols.ts';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
 import { objectsAt } from '../../stream/wire-value.ts';
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ClientGuide } from '../../api/guides.ts';
-import { duration } from '../../format/duration.ts';
+import { duration } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Lamp } from '../../parts/text/badge.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';

@@ -1,5 +1,5 @@
 import { type Json, parseObject } from '../../api/json.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { dayAndTime } from '../../format/figures.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';

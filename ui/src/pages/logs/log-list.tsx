@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useId } from 'react';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import type { LogView } from './log-book.ts';

@@ -1,8 +1,6 @@
-import { bytes } from '../../format/bytes.ts';
-import { count } from '../../format/count.ts';
+import { bytes, count } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
+import { Empty, LoadFailed } from '../../parts/layout/notice.tsx';
 import { mostRecords } from './log-book.ts';
 import { LogDetails } from './log-details.tsx';
 import type { LogFilter } from './log-filter.ts';

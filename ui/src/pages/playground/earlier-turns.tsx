@@ -1,4 +1,4 @@
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { TextArea } from '../../parts/controls/field.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';

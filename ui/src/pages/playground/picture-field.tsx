@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { bytes } from '../../format/bytes.ts';
+import { bytes } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import type { Picture } from './prompt.ts';
 

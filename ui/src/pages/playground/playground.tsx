@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Tabs } from '../../parts/controls/tabs.tsx';
-import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { Empty, LoadFailed, Notice } from '../../parts/layout/notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery } from '../../router/route.ts';

@@ -1,5 +1,5 @@
 import { protocolTitles } from '../../api/protocols.ts';
-import { timeOfDay } from '../../format/time.ts';
+import { timeOfDay } from '../../format/figures.ts';
 import { Fold } from '../../parts/layout/fold.tsx';
 import type { SentPrompt } from './draft.ts';
 

@@ -2,11 +2,9 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type KnownModel, lackTitles, readModelFacts, refreshModels } from '../../api/config/models.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { count, counted } from '../../format/count.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { count, counted, dayAndTime } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
+import { LoadFailed, Loading } from '../../parts/layout/notice.tsx';
 import { type Column, DataTable } from '../../parts/table/data-table.tsx';
 
 /** What is known of a saved provider's models, and a button that asks the provider for its list. */

@@ -12,7 +12,7 @@ import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { SortableList } from '../../parts/controls/sortable-list.tsx';
-import { Empty } from '../../parts/layout/empty.tsx';
+import { Empty } from '../../parts/layout/notice.tsx';
 import { changeQuery } from '../../router/route.ts';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import type { PageProps } from '../page.ts';

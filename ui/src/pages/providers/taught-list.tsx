@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { forgetTaught, type Taught, type Upstream } from '../../api/upstreams.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { dayAndTime } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { toast } from '../../state/toast.ts';

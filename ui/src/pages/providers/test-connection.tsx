@@ -4,7 +4,7 @@ import type { ProviderFile, TransformerEntry } from '../../api/config/config.ts'
 import { type ProviderTest, testProvider } from '../../api/config/providers.ts';
 import { useForm } from '../../config/fields/form.ts';
 import { modelNames } from '../../config/models.ts';
-import { duration } from '../../format/duration.ts';
+import { duration } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { ComboField } from '../../parts/controls/combo-field.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';

@@ -1,6 +1,5 @@
 import type { KeyRest, Upstream } from '../../api/upstreams.ts';
-import { counted } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
+import { counted, duration } from '../../format/figures.ts';
 import { Lamp } from '../../parts/text/badge.tsx';
 import { TaughtList } from './taught-list.tsx';
 

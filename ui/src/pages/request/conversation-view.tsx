@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useMemo, useState } from 'react';
 import type { Capture, RequestSummary } from '../../api/requests/requests.ts';
-import { count, counted } from '../../format/count.ts';
+import { count, counted } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Fold } from '../../parts/layout/fold.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';

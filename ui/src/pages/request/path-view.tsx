@@ -1,10 +1,7 @@
 import type { ReactNode } from 'react';
 import { protocolTitles } from '../../api/protocols.ts';
 import type { Capture, RequestSummary, Usage } from '../../api/requests/requests.ts';
-import { count, counted } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
-import { dayAndTime } from '../../format/time.ts';
-import { usd } from '../../format/usd.ts';
+import { count, counted, dayAndTime, duration, usd } from '../../format/figures.ts';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
 import { listAddress } from '../requests/request-address.ts';

@@ -9,8 +9,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Finder } from '../../parts/controls/finder.tsx';
 import { Dialog } from '../../parts/layout/dialog.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { LoadFailed, Notice } from '../../parts/layout/notice.tsx';
 import { navigate } from '../../router/route.ts';
 import { requestAddress } from '../requests/request-address.ts';
 

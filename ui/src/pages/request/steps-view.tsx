@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'react';
 import { isJsonObject, type Json, parseJson } from '../../api/json.ts';
 import type { Capture, Loss } from '../../api/requests/requests.ts';
-import { counted } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
+import { counted, duration } from '../../format/figures.ts';
 import { Segmented } from '../../parts/controls/segmented.tsx';
 import { DiffView } from '../../parts/diff/diff-view.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';

@@ -1,5 +1,5 @@
 import type { Capture } from '../../api/requests/requests.ts';
-import { duration } from '../../format/duration.ts';
+import { duration } from '../../format/figures.ts';
 
 /** What took time, and on whose account. */
 interface TimePart {

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { type CaptureState, switchCapture } from '../../api/requests/capture.ts';
 import { clearRequests } from '../../api/requests/requests.ts';
-import { bytes } from '../../format/bytes.ts';
-import { count } from '../../format/count.ts';
+import { bytes, count } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
-import './capture-switch.css';
+import './requests.css';
 import { useAttempt } from '../../api/use-attempt.ts';
 import { Dialog } from '../../parts/layout/dialog.tsx';
 import { Notice } from '../../parts/layout/notice.tsx';

@@ -1,5 +1,4 @@
-import { count } from '../../format/count.ts';
-import { listTime } from '../../format/time.ts';
+import { count, listTime } from '../../format/figures.ts';
 import { changeQuery } from '../../router/route.ts';
 import type { RequestFilter } from './request-filter.ts';
 import { useFailures } from './use-requests.ts';

@@ -1,8 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import type { HistoryFacets } from '../../api/requests/history.ts';
-import { count, counted } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
-import { usd } from '../../format/usd.ts';
+import { count, counted, duration, usd } from '../../format/figures.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { SelectField, TextField } from '../../parts/controls/field.tsx';

@@ -1,7 +1,5 @@
 import { useState } from 'react';
-import { counted } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { counted, dayAndTime, duration } from '../../format/figures.ts';
 import { useWidth } from '../../parts/layout/use-width.ts';
 import { changeQuery } from '../../router/route.ts';
 import type { RequestFilter } from './request-filter.ts';

@@ -1,10 +1,7 @@
 import { shortProtocolTitles } from '../../api/protocols.ts';
 import type { InFlight } from '../../api/requests/activity.ts';
 import { endOf, hasFailed, type RequestSummary } from '../../api/requests/summary.ts';
-import { duration } from '../../format/duration.ts';
-import { listTime } from '../../format/time.ts';
-import { tokens } from '../../format/tokens.ts';
-import { usd } from '../../format/usd.ts';
+import { duration, listTime, tokens, usd } from '../../format/figures.ts';
 import type { Column } from '../../parts/table/data-table.tsx';
 import { Dot, type Tone } from '../../parts/text/badge.tsx';
 import { toneOfStatus } from '../../parts/text/status-badge.tsx';

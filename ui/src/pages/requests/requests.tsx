@@ -1,11 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { count, rate } from '../../format/count.ts';
+import { count, rate } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';
-import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadFailed } from '../../parts/layout/load-failed.tsx';
-import { Loading } from '../../parts/layout/loading.tsx';
-import { NodesNotice } from '../../parts/layout/nodes-notice.tsx';
+import { Empty, LoadFailed, Loading, NodesNotice } from '../../parts/layout/notice.tsx';
 import { PageBar } from '../../parts/layout/page-bar.tsx';
 import { Split } from '../../parts/layout/split.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Explanation } from '../../api/config/explain.ts';
 import { protocolTitles } from '../../api/protocols.ts';
 import { rules } from '../../config/rules.ts';
-import { count, counted } from '../../format/count.ts';
+import { count, counted } from '../../format/figures.ts';
 import { Badge } from '../../parts/text/badge.tsx';
 import { CodeBlock } from '../../parts/text/code-block.tsx';
 

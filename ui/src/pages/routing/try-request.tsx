@@ -1,5 +1,5 @@
 import { protocols, shortProtocolTitles } from '../../api/protocols.ts';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { Button, IconButton } from '../../parts/controls/button.tsx';
 import { SelectField } from '../../parts/controls/field.tsx';
 import { Segmented } from '../../parts/controls/segmented.tsx';

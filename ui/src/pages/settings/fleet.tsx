@@ -1,8 +1,7 @@
 import { readFleet } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { count } from '../../format/count.ts';
-import { Empty } from '../../parts/layout/empty.tsx';
-import { Notice } from '../../parts/layout/notice.tsx';
+import { count } from '../../format/figures.ts';
+import { Empty, Notice } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 

@@ -2,13 +2,11 @@ import { useState } from 'react';
 import { deleteHistory, type HistoryExtent, readHistoryExtent } from '../../api/requests/history.ts';
 import { forgetRecentRequests } from '../../api/requests/use-recent-requests.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { bytes } from '../../format/bytes.ts';
-import { counted } from '../../format/count.ts';
-import { dayAndTime } from '../../format/time.ts';
+import { bytes, counted, dayAndTime } from '../../format/figures.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { TextField } from '../../parts/controls/field.tsx';
 import { FormDialog } from '../../parts/layout/dialog.tsx';
-import { LoadedView } from '../../parts/layout/load-failed.tsx';
+import { LoadedView } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { toast } from '../../state/toast.ts';
 

@@ -8,8 +8,7 @@ import { useForm } from '../../config/fields/form.ts';
 import { SchemaForm } from '../../config/fields/schema-form.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { CheckField, TextField } from '../../parts/controls/field.tsx';
-import { Empty } from '../../parts/layout/empty.tsx';
-import { LoadedView } from '../../parts/layout/load-failed.tsx';
+import { Empty, LoadedView } from '../../parts/layout/notice.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { type Part, settingParts } from './setting-parts.ts';
 

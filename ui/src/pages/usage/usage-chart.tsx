@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { UsageReport } from '../../api/usage.ts';
-import { counted } from '../../format/count.ts';
+import { counted } from '../../format/figures.ts';
 import { SeriesChart } from '../../parts/chart/series-chart.tsx';
 import { navigate } from '../../router/route.ts';
 import { usageSteps } from './usage-steps.ts';

@@ -1,7 +1,5 @@
 import type { ChartStep, UsageGroup, UsageReport } from '../../api/usage.ts';
-import { count } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
-import { usd } from '../../format/usd.ts';
+import { count, duration, usd } from '../../format/figures.ts';
 import { href } from '../../router/route.ts';
 import { usageSteps } from './usage-steps.ts';
 

@@ -100,7 +100,7 @@ export const SeriesChart = ({ label, times, step, series, notes, stacked, format
               const value = values[at];
               return value ? (
                 <div key={title}>
-                  <dt>
+                  <dt className="cut">
                     <SeriesKey at={index} />
                     {title}
                   </dt>

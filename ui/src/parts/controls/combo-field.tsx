@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { count } from '../../format/count.ts';
+import { count } from '../../format/figures.ts';
 import { classNames } from '../class-names.ts';
 import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';

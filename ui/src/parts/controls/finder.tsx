@@ -1,7 +1,6 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { classNames } from '../class-names.ts';
 import './combo-field.css';
-import './finder.css';
 
 /** Something that can be found and chosen. Kind and title tell it from others. */
 export interface Finding {

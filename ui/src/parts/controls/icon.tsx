@@ -1,4 +1,4 @@
-import './icon.css';
+import './button.css';
 
 /** Outlines on a 20 × 20 grid, drawn with a 1.6 wide line. */
 const outlines = {

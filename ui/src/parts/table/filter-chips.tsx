@@ -1,4 +1,4 @@
-import { count as formatCount } from '../../format/count.ts';
+import { count as formatCount } from '../../format/figures.ts';
 import { Dot, type Tone } from '../text/badge.tsx';
 import './filter-chips.css';
 

@@ -1,4 +1,4 @@
-import { count } from '../../format/count.ts';
+import { count } from '../../format/figures.ts';
 import { Button } from '../controls/button.tsx';
 import './show-more.css';
 
@@ -13,7 +13,7 @@ export const ShowMore = ({
   readonly onMore: () => void;
 }) =>
   of <= shown ? null : (
-    <div className="show-more">
+    <div className="row show-more">
       <span className="soft">
         Showing {count(shown)} of {count(of)}
       </span>

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { count } from '../../format/count.ts';
+import { count } from '../../format/figures.ts';
 import { Button } from '../controls/button.tsx';
 
 /** How many characters are shown at first, and how many more at each click. */

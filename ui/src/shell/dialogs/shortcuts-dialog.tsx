@@ -7,7 +7,7 @@ import './shortcuts-dialog.css';
 /** Lists the keyboard shortcuts of the current page. */
 export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
-    <dl className="shortcuts">
+    <dl className="stack-tight shortcuts">
       {useStore(shortcuts).map(({ keys, does }) => (
         <div key={keys}>
           <dt>

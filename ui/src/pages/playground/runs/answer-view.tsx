@@ -1,4 +1,4 @@
-import { Empty } from '../../../parts/layout/empty.tsx';
+import { Empty } from '../../../parts/layout/notice.tsx';
 import { TurnParts } from '../../../parts/text/turn-parts.tsx';
 import type { Run } from './run.ts';
 

@@ -1,4 +1,4 @@
-import { Empty } from '../../../parts/layout/empty.tsx';
+import { Empty } from '../../../parts/layout/notice.tsx';
 import { Pairs } from '../../../parts/text/pairs.tsx';
 import type { Run } from './run.ts';
 import { allFigures } from './run-figures.tsx';

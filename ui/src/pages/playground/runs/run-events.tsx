@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { pretty } from '../../../api/json.ts';
 import { CopyButton } from '../../../parts/controls/copy-button.tsx';
 import { JsonEditor } from '../../../parts/json-editor/json-editor.tsx';
-import { Empty } from '../../../parts/layout/empty.tsx';
+import { Empty } from '../../../parts/layout/notice.tsx';
 import { ScrollRegion } from '../../../parts/layout/scroll-region.tsx';
 import { ShowMore } from '../../../parts/table/show-more.tsx';
 import type { TimedRecord } from './run.ts';

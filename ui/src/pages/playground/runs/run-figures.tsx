@@ -1,6 +1,4 @@
-import { count, shortCount } from '../../../format/count.ts';
-import { duration } from '../../../format/duration.ts';
-import { usd } from '../../../format/usd.ts';
+import { count, duration, shortCount, usd } from '../../../format/figures.ts';
 import { href } from '../../../router/route.ts';
 import type { Run } from './run.ts';
 

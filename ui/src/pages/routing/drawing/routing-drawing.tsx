@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { isFailing } from '../../../api/requests/requests.ts';
-import { count, counted } from '../../../format/count.ts';
+import { count, counted } from '../../../format/figures.ts';
 import { classNames } from '../../../parts/class-names.ts';
 import { useWidth } from '../../../parts/layout/use-width.ts';
 import './routing-drawing.css';

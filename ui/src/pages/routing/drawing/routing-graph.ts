@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../../api/protocols.ts';
 import { askedBy, ownRulesOf, valueToTexts } from '../../../config/conditions.ts';
 import { byDefault, fallbacksOf, routeOf, scenarios } from '../../../config/rules.ts';
-import { counted } from '../../../format/count.ts';
+import { counted } from '../../../format/figures.ts';
 import { askingStagesOf, conditionOf, conditionsOf, stagesOf, textOfAsking } from './stages-of.ts';
 import { isRouted, type RoutedRequest, ruleNode, type Traffic, trafficOf } from './traffic.ts';
 

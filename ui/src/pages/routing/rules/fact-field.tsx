@@ -7,7 +7,7 @@ import { ChoicesField } from '../../../config/fields/choices-field.tsx';
 import { withMember } from '../../../config/fields/field-path.ts';
 import { useField, useForm } from '../../../config/fields/form.ts';
 import { isReplaced, useMembers } from '../../../config/fields/use-members.ts';
-import { sentence } from '../../../format/sentence.ts';
+import { sentence } from '../../../format/figures.ts';
 import { Button, IconButton } from '../../../parts/controls/button.tsx';
 import { ComboField } from '../../../parts/controls/combo-field.tsx';
 import { NumberField, SelectField, TextArea, TextField } from '../../../parts/controls/field.tsx';

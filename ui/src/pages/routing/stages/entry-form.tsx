@@ -5,7 +5,7 @@ import { useField } from '../../../config/fields/form.ts';
 import { ModelPicker } from '../../../config/fields/model-picker.tsx';
 import { SchemaForm } from '../../../config/fields/schema-form.tsx';
 import { modelNames } from '../../../config/models.ts';
-import { sentence } from '../../../format/sentence.ts';
+import { sentence } from '../../../format/figures.ts';
 import { ComboField } from '../../../parts/controls/combo-field.tsx';
 import { CheckField, TextField } from '../../../parts/controls/field.tsx';
 import { Notice } from '../../../parts/layout/notice.tsx';

@@ -1,7 +1,7 @@
 import type { Transformer } from '../../../api/config/transformers.ts';
 import type { Entry } from '../../../config/draft/entry.ts';
 import { FindingsBadge } from '../../../config/problems.tsx';
-import { counted } from '../../../format/count.ts';
+import { counted } from '../../../format/figures.ts';
 import { Badge, Lamp } from '../../../parts/text/badge.tsx';
 
 const kinds = { format: 'format', stage: 'stage', custom: 'custom' } as const;
