@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
 import type { PageProps } from './pages/page.ts';
 import { Requests } from './pages/requests/requests.tsx';
-import type { IconName } from './parts/controls/icon.tsx';
+import type { IconName } from './parts/controls/button.tsx';
 
 /** A page of the interface. */
 export interface PageEntry {

@@ -1,6 +1,6 @@
 import type { Finding } from '../api/config/config.ts';
 import { counted, sentence } from '../format/figures.ts';
-import { Icon } from '../parts/controls/icon.tsx';
+import { Icon } from '../parts/controls/button.tsx';
 import { Badge } from '../parts/text/badge.tsx';
 import { isWithin } from './fields/field-path.ts';
 import { useForm } from './fields/form.ts';

@@ -1,7 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { pageGroups, pages } from '../pages.ts';
-import { Button, IconButton } from '../parts/controls/button.tsx';
-import { Icon } from '../parts/controls/icon.tsx';
+import { Button, Icon, IconButton } from '../parts/controls/button.tsx';
 import { Dialog } from '../parts/layout/dialog.tsx';
 import { href, navigate } from '../router/route.ts';
 import { useStore } from '../state/store.ts';

@@ -1,4 +1,4 @@
-import { Icon } from '../parts/controls/icon.tsx';
+import { Icon } from '../parts/controls/button.tsx';
 import { Segmented } from '../parts/controls/segmented.tsx';
 import { useStore } from '../state/store.ts';
 import { theme, themes } from './theme.ts';

@@ -1,6 +1,5 @@
 import { classNames } from '../parts/class-names.ts';
-import { Button, IconButton } from '../parts/controls/button.tsx';
-import { Icon } from '../parts/controls/icon.tsx';
+import { Button, Icon, IconButton } from '../parts/controls/button.tsx';
 import { useStore } from '../state/store.ts';
 import { dismissToast, toasts } from '../state/toast.ts';
 import './toasts.css';

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
-import { parseObject } from '../api/json.ts';
+import { type JsonObject, parseObject } from '../api/json.ts';
 import type { Protocol } from '../api/protocols.ts';
 import type { SseRecord } from '../api/requests/sse-records.ts';
 import type { Answer } from './answer.ts';

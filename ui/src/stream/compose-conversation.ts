@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../api/json.ts';
-import { parseObject } from '../api/json.ts';
+import { type Json, type JsonObject, parseObject } from '../api/json.ts';
 import type { Protocol } from '../api/protocols.ts';
 import type { ToolDefinition, Turn, TurnPart } from './conversation.ts';
 

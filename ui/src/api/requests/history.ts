@@ -44,9 +44,12 @@ export const readFacets = (query: HistoryQuery, signal?: AbortSignal): Promise<H
 export const readHistogram = (query: HistoryQuery, bars: number, signal?: AbortSignal): Promise<HistoryHistogram> =>
   call('/api/history/histogram', { query: { ...query, bars }, signal });
 
+/** How many messages of failures are read. */
+const mostFailures = 6;
+
 /** The failed requests of a search by their messages, the most frequent first. */
-export const readFailures = (query: HistoryQuery, limit: number, signal?: AbortSignal): Promise<HistoryFailures> =>
-  call('/api/history/failures', { query: { ...query, limit }, signal });
+export const readFailures = (query: HistoryQuery, signal?: AbortSignal): Promise<HistoryFailures> =>
+  call('/api/history/failures', { query: { ...query, limit: mostFailures }, signal });
 
 /** How much is kept on disk. */
 export const readHistoryExtent = (signal?: AbortSignal): Promise<HistoryExtent> =>

@@ -1,8 +1,7 @@
 import { ApiError, isAbort, wordError } from '../../api/api-error.ts';
 import { failure, send } from '../../api/call.ts';
 import type { ClientGuide } from '../../api/guides.ts';
-import type { JsonObject } from '../../api/json.ts';
-import { parseObject } from '../../api/json.ts';
+import { type JsonObject, parseObject } from '../../api/json.ts';
 import { type Protocol, protocolPaths } from '../../api/protocols.ts';
 import { counted } from '../../format/figures.ts';
 import { answerReader } from '../../stream/answer-reader.ts';

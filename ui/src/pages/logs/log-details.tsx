@@ -1,7 +1,6 @@
 import { type Json, parseObject } from '../../api/json.ts';
 import { dayAndTime } from '../../format/figures.ts';
-import { Button, IconButton } from '../../parts/controls/button.tsx';
-import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { Button, CopyButton, IconButton } from '../../parts/controls/button.tsx';
 import { ScrollRegion } from '../../parts/layout/scroll-region.tsx';
 import { Pairs } from '../../parts/text/pairs.tsx';
 import { href } from '../../router/route.ts';

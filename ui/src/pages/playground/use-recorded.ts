@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { JsonObject } from '../../api/json.ts';
-import { parseObject } from '../../api/json.ts';
+import { type JsonObject, parseObject } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
 import { type CapturedRequest, readRequest } from '../../api/requests/requests.ts';
 import { useLoad } from '../../api/use-load.ts';

@@ -2,8 +2,7 @@ import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { forgetTaught, type Taught, type Upstream } from '../../api/upstreams.ts';
 import { dayAndTime } from '../../format/figures.ts';
-import { Button } from '../../parts/controls/button.tsx';
-import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { Button, CopyButton } from '../../parts/controls/button.tsx';
 import { toast } from '../../state/toast.ts';
 
 /** What a provider's refusals have taught, each with a button that forgets it. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { protocolTitles } from '../../api/protocols.ts';
 import type { Capture, RequestSummary, Usage } from '../../api/requests/requests.ts';
 import { count, counted, dayAndTime, duration, usd } from '../../format/figures.ts';
-import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { CopyButton } from '../../parts/controls/button.tsx';
 import { Badge } from '../../parts/text/badge.tsx';
 import { listAddress } from '../requests/request-address.ts';
 import { StageCalls } from './stage-calls.tsx';

@@ -184,20 +184,13 @@ const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Sessio
   },
   { name: 'cost', title: 'Cost', width: '5rem', numeric: true, wideOnly: true, cell: costOf },
   {
-    name: 'busy',
-    title: 'In requests',
-    about: 'What its requests took together',
-    width: '6.5rem',
-    numeric: true,
-    wideOnly: true,
-    cell: ({ busyMs }) => duration(busyMs),
-  },
-  {
     name: 'duration',
     title: 'Span',
     about: 'From the begin of its first request to the end of its last, in this time',
     width: '6.5rem',
     numeric: true,
-    cell: ({ startedAt, endedAt }) => duration(endedAt - startedAt),
+    cell: ({ startedAt, endedAt, busyMs }) => (
+      <span title={`${duration(busyMs)} in requests`}>{duration(endedAt - startedAt)}</span>
+    ),
   },
 ];

@@ -155,26 +155,25 @@ const slackMs = 2_000;
 /** How often what is summed up is read, in milliseconds. */
 const sumsEveryMs = 10_000;
 
-/** How many requests there are of each kind, with the filter. */
-export const useFacets = (filter: RequestFilter): HistoryFacets | undefined =>
+/** What a filter's requests are summed up to. */
+const useSums = <T>(
+  read: (query: ReturnType<typeof givenIn>, signal: AbortSignal) => Promise<T>,
+  filter: RequestFilter,
+) =>
   useLoad(
-    useCallback((signal: AbortSignal) => readFacets(givenIn(filter), signal), [filter]),
+    useCallback((signal: AbortSignal) => read(givenIn(filter), signal), [read, filter]),
     sumsEveryMs,
   ).data;
+
+/** How many requests there are of each kind, with the filter. */
+export const useFacets = (filter: RequestFilter): HistoryFacets | undefined => useSums(readFacets, filter);
 
 /** The requests over time, with the filter, in so many bars. */
 export const useHistogram = (filter: RequestFilter, bars: number): HistoryHistogram | undefined =>
-  useLoad(
-    useCallback((signal: AbortSignal) => readHistogram(givenIn(filter), bars, signal), [filter, bars]),
-    sumsEveryMs,
-  ).data;
-
-/** How many messages of failures are shown. */
-const mostFailures = 6;
+  useSums(
+    useCallback((query, signal) => readHistogram(query, bars, signal), [bars]),
+    filter,
+  );
 
 /** The failed requests by message, with the filter. */
-export const useFailures = (filter: RequestFilter) =>
-  useLoad(
-    useCallback((signal: AbortSignal) => readFailures(givenIn(filter), mostFailures, signal), [filter]),
-    sumsEveryMs,
-  ).data?.failures;
+export const useFailures = (filter: RequestFilter) => useSums(readFailures, filter)?.failures;

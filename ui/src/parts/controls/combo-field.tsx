@@ -2,8 +2,8 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { count } from '../../format/figures.ts';
 import { classNames } from '../class-names.ts';
 import './combo-field.css';
+import { Icon } from './button.tsx';
 import { Field, type FieldFrame } from './field.tsx';
-import { Icon } from './icon.tsx';
 
 /** A suggestion. */
 export interface ComboOption {

@@ -1,7 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { classNames } from '../class-names.ts';
-import { IconButton } from './button.tsx';
-import { Icon } from './icon.tsx';
+import { Icon, IconButton } from './button.tsx';
 import './sortable-list.css';
 import { type Sorting, useSorting } from './use-sorting.ts';
 

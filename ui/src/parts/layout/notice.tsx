@@ -1,12 +1,10 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { classNames } from '../class-names.ts';
-import { Icon } from '../controls/icon.tsx';
+import { Button, Icon } from '../controls/button.tsx';
 import './notice.css';
-import { useEffect, useState } from 'react';
 import type { AnsweredNodes } from '../../api/requests/requests.ts';
 import type { Loaded } from '../../api/use-load.ts';
 import { count, counted } from '../../format/figures.ts';
-import { Button } from '../controls/button.tsx';
 
 const icons = { info: 'info', done: 'done', warn: 'warn', failed: 'failed' } as const;
 

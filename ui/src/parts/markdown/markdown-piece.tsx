@@ -1,5 +1,5 @@
 import { memo, useMemo } from 'react';
-import { CopyButton } from '../controls/copy-button.tsx';
+import { CopyButton } from '../controls/button.tsx';
 import { ScrollRegion } from '../layout/scroll-region.tsx';
 import { type Block, type Cell, type Inline, readMarkdown } from './read-markdown.ts';
 

@@ -1,5 +1,5 @@
 import './code-block.css';
-import { CopyButton } from '../controls/copy-button.tsx';
+import { CopyButton } from '../controls/button.tsx';
 import { ScrollRegion } from '../layout/scroll-region.tsx';
 
 /** A text to copy: a command, a file. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { pretty } from '../../../api/json.ts';
-import { CopyButton } from '../../../parts/controls/copy-button.tsx';
+import { CopyButton } from '../../../parts/controls/button.tsx';
 import { JsonEditor } from '../../../parts/json-editor/json-editor.tsx';
 import { Empty } from '../../../parts/layout/notice.tsx';
 import { ScrollRegion } from '../../../parts/layout/scroll-region.tsx';
