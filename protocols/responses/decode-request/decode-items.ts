@@ -23,10 +23,9 @@ import {
   decodeSearchCall,
   decodeSearchOutput,
 } from './decode-tool-calls.ts';
-import { ItemType } from './schema-items.ts';
+import type { ItemType } from './schema-items.ts';
 import { ReferenceItem } from './schema-request.ts';
 
-const typeReader = reader(ItemType, { compiled: false });
 const referenceReader = reader(ReferenceItem);
 
 interface ItemKind {
@@ -114,6 +113,8 @@ const kinds: Readonly<Record<ItemType, ItemKind>> = {
   mcp_approval_response: pending(approval),
 };
 
+const isKnown = (type: unknown): type is ItemType => typeof type === 'string' && Object.hasOwn(kinds, type);
+
 /** A reference to an item of the input adds nothing. */
 function checkReference(state: Conversation, item: JsonObject, at: string): void {
   const { id } = referenceReader.read(item, at);
@@ -131,7 +132,7 @@ export const itemTypeOf = (item: JsonObject): unknown => {
 /** Adds an item to the conversation. Throws an `invalid-request` fault that names the member at fault. */
 export const decodeItem = (state: Conversation, item: JsonObject, at: string): void => {
   const type = itemTypeOf(item);
-  if (typeReader.matches(type)) kinds[type].decode(state, item, at);
+  if (isKnown(type)) kinds[type].decode(state, item, at);
   else if (typeof type === 'string') decodeOpaque(state, item, at);
   else fail('invalid-request', `${at}.type must be string.`, { param: memberPath(at, 'type') });
 };
@@ -142,7 +143,7 @@ export const refusedItem = (input: readonly unknown[]): OwnWireField | undefined
     if (!isJsonObject(item)) continue;
     const at = memberPath('input', index);
     const type = itemTypeOf(item);
-    const refusal = typeReader.matches(type)
+    const refusal = isKnown(type)
       ? kinds[type].refuse?.(item, at, index === input.length - 1)
       : { path: at, why: `other formats have nothing like the item type '${type}'` };
     if (refusal) return refusal;

@@ -96,11 +96,14 @@ const instructions = (text: string | null | undefined): readonly TextPart[] =>
   text ? [{ type: 'text', text, at: 'instructions' }] : [];
 
 /** The body with the settings that its items changed last. */
-const withSettings = (read: Body, { reasoning, text }: Settings): Body => ({
-  ...read,
-  ...(reasoning && { reasoning: { ...read.reasoning, ...reasoning } }),
-  ...(text && { text: { ...read.text, ...text } }),
-});
+const withSettings = (read: Body, { reasoning, text }: Settings): Body =>
+  reasoning || text
+    ? {
+        ...read,
+        ...(reasoning && { reasoning: { ...read.reasoning, ...reasoning } }),
+        ...(text && { text: { ...read.text, ...text } }),
+      }
+    : read;
 
 const decodeReasoning = (reasoning: Body['reasoning']): Reasoning | undefined => {
   const effort = reasoning?.effort ?? undefined;

@@ -7,7 +7,7 @@ import { toolsByName } from '../../../engine/model/wire/tool-names.ts';
 import { type BuiltInKind, builtInFunction, builtInKind } from '../built-in-tools.ts';
 import { FlatNames } from '../tool-names.ts';
 import { extraOf } from './decode-content.ts';
-import { ToolType } from './schema-items.ts';
+import type { ToolType } from './schema-items.ts';
 import {
   AllowedChoice,
   AnyTool,
@@ -18,7 +18,6 @@ import {
   WebSearchToolItem,
 } from './schema-request.ts';
 
-const typeReader = reader(ToolType, { compiled: false });
 const anyReader = reader(AnyTool);
 const functionReader = reader(FunctionToolItem);
 const customReader = reader(CustomToolItem);
@@ -103,7 +102,7 @@ const isNamed = (type: string): boolean => type === 'function' || type === 'cust
 
 /** The type of a known tool; `undefined` for any other. */
 const toolTypeOf = (type: unknown): ToolType | undefined => {
-  if (typeReader.matches(type)) return type;
+  if (isKnown(type)) return type;
   return typeof type === 'string' && type.startsWith('web_search') ? 'web_search' : undefined;
 };
 
@@ -173,6 +172,8 @@ const decoders: Readonly<Record<ToolType, ToolDecoder>> = {
   mcp: hosted,
   programmatic_tool_calling: hosted,
 };
+
+const isKnown = (type: unknown): type is ToolType => typeof type === 'string' && Object.hasOwn(decoders, type);
 
 const decodeTool: ToolDecoder = (tool, at, context) => {
   const type = toolTypeOf(anyReader.read(tool, at).type);

@@ -1,72 +1,68 @@
-import Type, { type Static } from 'typebox';
-import { Members, orNull, words } from './schema-request.ts';
+import Type from 'typebox';
+import { Members, orNull } from './schema-request.ts';
 
 /**
  * Every type of input item, with today's and older names. `decodeItem` knows each; a new one needs a row in its table. Sources:
  * OpenAI API reference, "Create a model response", `input`; the types of OpenAI's client library; recorded agents.
  */
-export const ItemType = words(
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'additional_tools',
-  'tool_search_call',
-  'tool_search_output',
-  'local_shell_call',
-  'local_shell_call_output',
-  'shell_call',
-  'shell_call_output',
-  'apply_patch_call',
-  'apply_patch_call_output',
-  'computer_call',
-  'computer_call_output',
-  'configuration_update',
-  'agent_message',
-  'multi_agent_call',
-  'multi_agent_call_output',
-  'compaction',
-  'compaction_summary',
-  'compaction_trigger',
-  'item_reference',
-  'program',
-  'program_output',
-  'web_search_call',
-  'file_search_call',
-  'code_interpreter_call',
-  'image_generation_call',
-  'mcp_list_tools',
-  'mcp_call',
-  'mcp_approval_request',
-  'mcp_approval_response',
-);
-export type ItemType = Static<typeof ItemType>;
+export type ItemType =
+  | 'message'
+  | 'reasoning'
+  | 'function_call'
+  | 'function_call_output'
+  | 'custom_tool_call'
+  | 'custom_tool_call_output'
+  | 'additional_tools'
+  | 'tool_search_call'
+  | 'tool_search_output'
+  | 'local_shell_call'
+  | 'local_shell_call_output'
+  | 'shell_call'
+  | 'shell_call_output'
+  | 'apply_patch_call'
+  | 'apply_patch_call_output'
+  | 'computer_call'
+  | 'computer_call_output'
+  | 'configuration_update'
+  | 'agent_message'
+  | 'multi_agent_call'
+  | 'multi_agent_call_output'
+  | 'compaction'
+  | 'compaction_summary'
+  | 'compaction_trigger'
+  | 'item_reference'
+  | 'program'
+  | 'program_output'
+  | 'web_search_call'
+  | 'file_search_call'
+  | 'code_interpreter_call'
+  | 'image_generation_call'
+  | 'mcp_list_tools'
+  | 'mcp_call'
+  | 'mcp_approval_request'
+  | 'mcp_approval_response';
 
 /**
  * Every type of tool; a dated web search counts as `web_search`. Sources: OpenAI API reference, "Create a model response", `tools`;
  * the types of OpenAI's client library.
  */
-export const ToolType = words(
-  'function',
-  'custom',
-  'namespace',
-  'tool_search',
-  'local_shell',
-  'shell',
-  'apply_patch',
-  'web_search',
-  'web_search_preview',
-  'file_search',
-  'code_interpreter',
-  'computer',
-  'computer_use_preview',
-  'image_generation',
-  'mcp',
-  'programmatic_tool_calling',
-);
-export type ToolType = Static<typeof ToolType>;
+export type ToolType =
+  | 'function'
+  | 'custom'
+  | 'namespace'
+  | 'tool_search'
+  | 'local_shell'
+  | 'shell'
+  | 'apply_patch'
+  | 'web_search'
+  | 'web_search_preview'
+  | 'file_search'
+  | 'code_interpreter'
+  | 'computer'
+  | 'computer_use_preview'
+  | 'image_generation'
+  | 'mcp'
+  | 'programmatic_tool_calling';
 
 const CallId = Type.String({ minLength: 1 });
 

@@ -19,7 +19,7 @@ import {
   refusalPart,
   textPart,
 } from './output-item.ts';
-import { responseEcho, responseHead } from './response-object.ts';
+import { responseObject } from './response-object.ts';
 import { wholeItem } from './write-hosted-tools.ts';
 
 /** Encodes a whole reply as the final response object of a stream. */
@@ -31,7 +31,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
   }
   const output = encodeBlocks(reply.blocks, context, outcome.status === 'incomplete' ? 'incomplete' : 'completed');
   if (context.request.compaction?.byPath) return compactedObject(reply, output, context);
-  return { ...responseHead(context, reply, outcome), output, ...responseEcho(context) };
+  return responseObject(context, reply, outcome, output);
 };
 
 /** Consecutive texts and refusals share one message. Only the last item can be incomplete. */

@@ -13,7 +13,7 @@ interface Answer {
  * The members of a response object that change during a stream, except `output`. Source: OpenAI API reference, "The
  * response object".
  */
-export const responseHead = (context: ReplyContext, answer: Answer, outcome: Outcome): JsonObject => ({
+export const responseHead = (context: ReplyContext, answer: Answer, outcome: Outcome) => ({
   id: responseId(context, answer.id),
   object: 'response',
   created_at: Math.floor(context.startedAtMs / 1000),
@@ -25,6 +25,30 @@ export const responseHead = (context: ReplyContext, answer: Answer, outcome: Out
   service_tier: replyTier('responses', outcome.usage?.serviceTier ?? context.request.serviceTier) ?? 'default',
   usage: outcome.usage ? encodeUsage(outcome.usage, context.inputEstimate) : null,
 });
+
+/** A whole response object. Its first members are named: spread from another object, they would make it ten times as slow to build and write. */
+export const responseObject = (
+  context: ReplyContext,
+  answer: Answer,
+  outcome: Outcome,
+  output: readonly JsonObject[],
+): JsonObject => {
+  const head = responseHead(context, answer, outcome);
+  return {
+    id: head.id,
+    object: head.object,
+    created_at: head.created_at,
+    completed_at: head.completed_at,
+    status: head.status,
+    error: head.error,
+    incomplete_details: head.incomplete_details,
+    model: head.model,
+    service_tier: head.service_tier,
+    usage: head.usage,
+    output,
+    ...responseEcho(context),
+  };
+};
 
 /** An upstream of the same protocol may store the reply under its own id, which clients need to continue it. */
 export const responseId = (context: ReplyContext, id: string): string =>
