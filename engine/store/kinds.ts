@@ -1,5 +1,6 @@
 import { isJsonObject, parseJson } from '../model/json/json.ts';
-import type { Database } from './sqlite.ts';
+import { BoundedMap } from '../runtime/memoize.ts';
+import type { Database, Statement } from './sqlite.ts';
 
 /** What many requests share; an empty text is none. */
 export interface Kind {
@@ -59,6 +60,32 @@ export class KindIds {
     const id = this.#known(kind);
     if (id === undefined) throw new Error('A kind of requests was not kept.');
     return id;
+  }
+}
+
+/** Gives sessions their ids. */
+export class SessionIds {
+  readonly #ids = new BoundedMap<string, number>(maxKinds);
+  readonly #insert: Statement;
+  readonly #find: Statement;
+
+  constructor(db: Database) {
+    this.#insert = db.prepare('INSERT OR IGNORE INTO sessions (name) VALUES (?)');
+    this.#find = db.prepare('SELECT id FROM sessions WHERE name = ?');
+  }
+
+  idOf(name: string): number {
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    this.#insert.run(name);
+    const id = Number(this.#find.get(name)?.id);
+    this.#ids.set(name, id);
+    return id;
+  }
+
+  /** Forgets what was removed, or what a transaction that was rolled back may have added. */
+  forget(): void {
+    this.#ids.clear();
   }
 }
 

@@ -114,28 +114,30 @@ export class UsageTable {
   readonly #db: Database;
   readonly #ids = new BoundedMap<string, number>(maxKnown);
   readonly #rows = new BoundedMap<string, number>(maxKnown);
+  /** What `write` adds to. */
   readonly #cells = new Map<string, Cell>();
+  /** What has been added to the shortest unit, and isn't yet to the longer ones. */
+  readonly #added = new Map<string, Cell>();
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** Adds to all units that a time lies in. */
+  /** Adds to all units that a time lies in. `write` follows. */
   addAt(atMs: number, series: Series, counted: Counted): void {
-    for (const unit of units) this.add(unit, Math.floor(atMs / unitMs[unit]) * unitMs[unit], series, counted);
+    addTo(this.#added, '5s', atMs, this.#idOf(series), counted);
   }
 
   /** Adds to the unit that begins at a time. `write` follows. */
-  add(unit: UsageUnit, at: number, series: Series, { sums, times }: Counted): void {
-    const id = this.#idOf(series);
-    const key = `${unit} ${at} ${id}`;
-    const cell = this.#cells.get(key) ?? { unit, at, series: id, sums: { ...noUsage }, times: noTimes() };
-    this.#cells.set(key, cell);
-    addSums(cell.sums, sums);
-    if (times) addTimes(cell.times, times);
+  add(unit: UsageUnit, at: number, series: Series, counted: Counted): void {
+    addTo(this.#cells, unit, at, this.#idOf(series), counted);
   }
 
   write(): void {
+    for (const cell of this.#added.values()) {
+      for (const unit of units) addTo(this.#cells, unit, cell.at, cell.series, cell);
+    }
+    this.#added.clear();
     const find = this.#db.prepare('SELECT * FROM usage WHERE unit = ? AND at = ? AND series = ?');
     const put = this.#db.prepare(
       `INSERT OR REPLACE INTO usage (unit, at, series, ${sumNames.join(', ')}, times) VALUES (?, ?, ?, ${sumNames.map(() => '?').join(', ')}, ?)`,
@@ -157,6 +159,7 @@ export class UsageTable {
   /** Forgets what a transaction that was rolled back has added. */
   forget(): void {
     this.#cells.clear();
+    this.#added.clear();
     this.#ids.clear();
     this.#rows.clear();
   }
@@ -203,6 +206,19 @@ export class UsageTable {
     return Number(count.get(unitMs[unit], at)?.count);
   }
 }
+
+/** Adds to the cell of the unit that a time lies in. */
+const addTo = (cells: Map<string, Cell>, unit: UsageUnit, atMs: number, series: number, counted: Counted): void => {
+  const at = Math.floor(atMs / unitMs[unit]) * unitMs[unit];
+  const key = `${unit} ${at} ${series}`;
+  let cell = cells.get(key);
+  if (!cell) {
+    cell = { unit, at, series, sums: { ...noUsage }, times: noTimes() };
+    cells.set(key, cell);
+  }
+  addSums(cell.sums, counted.sums);
+  if (counted.times) addTimes(cell.times, counted.times);
+};
 
 /** The sums of a row. */
 export const sumsIn = (row: SqlRow): Sums => {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../model/fault.ts';
-import { type Kind, KindIds } from './kinds.ts';
+import { type Kind, KindIds, SessionIds } from './kinds.ts';
 import { addOlderUsage, olderUsageIn } from './older-usage.ts';
 import { rowColumns, rowOf } from './row.ts';
 import { type Database, isDamage, type Sqlite, type Statement } from './sqlite.ts';
@@ -49,10 +49,10 @@ interface Opened {
   /** Of the file. */
   readonly inode: number | undefined;
   readonly kinds: KindIds;
+  readonly sessions: SessionIds;
   readonly usage: UsageTable;
   readonly insert: Statement;
   readonly insertLine: Statement;
-  readonly insertSession: Statement;
 }
 
 /**
@@ -96,7 +96,7 @@ export class StoreWriter {
         db.exec('DELETE FROM sessions WHERE id NOT IN (SELECT session FROM requests WHERE session IS NOT NULL)');
         db.exec('DELETE FROM kinds WHERE id NOT IN (SELECT kind FROM requests)');
       });
-      this.#opened?.kinds.forget();
+      forgetIds(this.#opened);
       shrink(db);
     });
   }
@@ -124,7 +124,7 @@ export class StoreWriter {
       shrink(db);
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     });
-    this.#opened?.kinds.forget();
+    forgetIds(this.#opened);
     const { requests } = this.#options.older ?? {};
     for (const name of olderRequestsIn(requests)) removeOlder(requests, name);
   }
@@ -198,7 +198,7 @@ export class StoreWriter {
       const opened = this.#open();
       if (opened) work(opened);
     } catch (error) {
-      this.#opened?.kinds.forget();
+      forgetIds(this.#opened);
       this.#opened?.usage.forget();
       if (!isDamage(error)) throw error;
       this.#setAside(error);
@@ -232,12 +232,12 @@ export class StoreWriter {
       db,
       inode: inodeOf(file),
       kinds: new KindIds(db),
+      sessions: new SessionIds(db),
       usage: new UsageTable(db),
       insert: db.prepare(
-        `INSERT INTO requests (${columns.join(', ')}) VALUES (?, ?, (SELECT id FROM sessions WHERE name = ?), ${rowColumns.map(() => '?').join(', ')})`,
+        `INSERT INTO requests (${columns.join(', ')}) VALUES (?, ?, ?, ${rowColumns.map(() => '?').join(', ')})`,
       ),
       insertLine: db.prepare('INSERT INTO lines (line) VALUES (?)'),
-      insertSession: db.prepare('INSERT OR IGNORE INTO sessions (name) VALUES (?)'),
     };
     return this.#opened;
   }
@@ -254,12 +254,17 @@ export class StoreWriter {
   }
 }
 
+const forgetIds = (opened: Opened | undefined): void => {
+  opened?.kinds.forget();
+  opened?.sessions.forget();
+};
+
 const problemOf = (error: unknown): string =>
   (error instanceof Error ? error.message : undefined) ?? errorCode(error) ?? String(error);
 
 /** Within a transaction. */
 const insertLines = (
-  { kinds, usage, insert, insertLine, insertSession }: Opened,
+  { kinds, sessions, usage, insert, insertLine }: Opened,
   lines: string,
   { isKept, isCounted }: { readonly isKept: boolean; readonly isCounted: boolean },
 ): void => {
@@ -269,8 +274,8 @@ const insertLines = (
     if (isCounted) usage.addAt(row.endedMs, seriesOf(row.kind), row.counted);
     if (!isKept) continue;
     const id = Number(insertLine.run(line).lastInsertRowid);
-    if (row.session !== undefined) insertSession.run(row.session);
-    insert.run(id, kinds.idOf(row.kind), row.session ?? null, ...row.values);
+    const session = row.session === undefined ? null : sessions.idOf(row.session);
+    insert.run(id, kinds.idOf(row.kind), session, ...row.values);
   }
   if (isCounted) usage.write();
 };
