@@ -27,7 +27,7 @@ import { sequence } from '../operators/rx/sequence.ts';
 import { collectBytes, stages } from '../operators/rx/stages.ts';
 import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
-import { jsonHeaders, renderFaults, routeHeaders, showLimits } from '../operators/write-reply.ts';
+import { answerHeaders, jsonAnswer, renderFaults, showLimits } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { upstreamUrl } from '../upstream/url.ts';
 
@@ -166,7 +166,7 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
   return {
     type: 'whole',
     status: 200,
-    headers: { ...jsonHeaders, ...routeHeaders(ready), 'x-junctor-count': by },
+    headers: { ...answerHeaders(jsonAnswer, ready), 'x-junctor-count': by },
     body: JSON.stringify(body),
   };
 };

@@ -26,7 +26,7 @@ import {
 import { RecordRelay } from './relay-records.ts';
 import { collectedBytes, type Handlers, type StageControl, type StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
-import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
+import { answerHeaders, jsonAnswer, limitHeaders } from './write-reply.ts';
 
 const relayStep = 'relay-reply';
 
@@ -119,7 +119,7 @@ const inspectWhole =
     const collected = collectedBytes((body): ReplyPart => {
       const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
       listener.counted?.(usage);
-      const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
+      const headers = answerHeaders(jsonAnswer, answered, limitHeaders(answer.headers));
       return { type: 'whole', status: 200, headers, body: list ? writeJson(list) : body };
     });
     return {

@@ -196,13 +196,20 @@ const byScenario = (
 };
 
 const byDefault = ({ model }: ModelRequest, config: Config, warnings: string[]): Choice | undefined => {
-  const { router } = config;
+  const { router, pools } = config;
   if (router.default === undefined) return undefined;
-  const found = findDestination(config, router.default, model);
-  if (found) return { ...found, scenario: 'default', reason: 'default: no scenario with a route fits' };
-  warnings.push(`Router.default leads ${nowhere(router.default, config)}`);
-  return undefined;
+  const found = findPool(pools, router.default) ? defaultFor(config, model) : fixedDefault(config);
+  if (!found) warnings.push(`Router.default leads ${nowhere(router.default, config)}`);
+  return found ?? undefined;
 };
+
+const defaultFor = (config: Config, model: string | undefined): Choice | null => {
+  const found = findDestination(config, config.router.default ?? '', model);
+  return found ? { ...found, scenario: 'default', reason: 'default: no scenario with a route fits' } : null;
+};
+
+/** The default that is no pool, and the same for all models. */
+const fixedDefault = memoize((config: Config) => defaultFor(config, undefined));
 
 const nowhere = (route: string, { pools }: Config): string =>
   findPool(pools, route) ? `to the pool ${route}, which has no member for this model` : `nowhere: ${route}`;
