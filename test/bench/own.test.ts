@@ -57,8 +57,8 @@ onLinux('what a stage spends is seen as that much, for each request once', async
   const path = join(folder, 'spin.js');
   await writeFile(path, stage);
   const questions: readonly OwnQuestion[] = [
-    { type: 'requests', count: 300, clients: 8 },
-    { type: 'requests', count: 100, clients: 8 },
+    { type: 'requests', count: 300, clients: 8, bytes: 1_400 },
+    { type: 'requests', count: 100, clients: 8, bytes: 1_400 },
   ];
   const without = await asked({}, pair, questions);
   const having = await asked({ transformers: [{ path, provider: 'yard' }], folders: [folder] }, pair, questions);
@@ -85,7 +85,8 @@ onLinux('requests are converted, and answers and streams compared with what the 
   const sent = { chat: 'messages', gemini: 'contents', responses: 'input' };
   for (const setup of pairs) {
     const answers = await asked({}, setup, [
-      { type: 'requests', count: 70, clients: 8 },
+      { type: 'requests', count: 70, clients: 8, bytes: 1_400 },
+      { type: 'requests', count: 9, clients: 4, bytes: 100_000 },
       { type: 'open', streams: 5 },
       { type: 'deltas', each: 1_500 },
       { type: 'deltas', each: 20 },
@@ -93,7 +94,7 @@ onLinux('requests are converted, and answers and streams compared with what the 
     ]);
     t.deepEqual(
       answers.map(({ units, check }) => [units, check?.fault]),
-      [70, 5, 7_500, 100, 5].map((units) => [units, undefined]),
+      [70, 9, 5, 7_500, 100, 5].map((units) => [units, undefined]),
     );
     const body = parseJson(answers[0]?.check?.sent ?? '');
     t.true(isJsonObject(body) && Array.isArray(body[sent[setup.upstream]]), setup.upstream);
@@ -129,7 +130,7 @@ onLinux('an answer that is changed is found', async (t) => {
      export default { name: 'change', operators: { events: rx.map((events) => events.map(other)) } };`,
   );
   const [answer] = await asked({ transformers: [{ path, provider: 'yard' }], folders: [folder] }, pair, [
-    { type: 'requests', count: 3, clients: 1 },
+    { type: 'requests', count: 3, clients: 1, bytes: 1_400 },
   ]);
   t.regex(answer?.check?.fault ?? '', /text of 5 characters/);
 });

@@ -12,7 +12,7 @@ export interface OwnSetup extends Omit<OwnService, 'folder'> {
 
 /** What it is to do next. Streams stay open between two rounds of deltas. */
 export type OwnQuestion =
-  | { readonly type: 'requests'; readonly count: number; readonly clients: number }
+  | { readonly type: 'requests'; readonly count: number; readonly clients: number; readonly bytes: number }
   | { readonly type: 'open'; readonly streams: number }
   /** To each open stream, in turns. */
   | { readonly type: 'deltas'; readonly each: number }

@@ -8,8 +8,9 @@ import type { SentRequest, SimulatedServer, TakenAnswer } from './simulated-serv
 import { type Call, type SimulatedUpstream, sendData, sendEnd, sendHead } from './simulated-upstream.ts';
 import type { OwnCheck, OwnQuestion } from './start-own.ts';
 
-/** Different bodies, which come again and again. */
+/** Different bodies, which come again and again: at most so many, and so many bytes in all. */
 const bodies = 64;
+const bodiesBytes = 4_000_000;
 
 /** Different deltas of a stream, which come again and again. */
 const deltaWords = { deltas: 1_024, deltaChars: 8, stamped: false };
@@ -20,7 +21,9 @@ export class Traffic {
   readonly #upstream: Wire;
   readonly #server: SimulatedServer;
   readonly #provider: SimulatedUpstream;
-  readonly #plain: readonly SentRequest[];
+  readonly #requestOf: (streamed: boolean, bytes: number) => SentRequest;
+  /** Requests with whole answers, by the size of their bodies. */
+  readonly #plain = new Map<number, readonly SentRequest[]>();
   readonly #streamed: SentRequest;
   readonly #whole: Buffer;
   readonly #stream: { readonly opening: Buffer; readonly deltas: readonly Buffer[] };
@@ -42,9 +45,8 @@ export class Traffic {
     this.#upstream = upstream;
     this.#server = server;
     this.#provider = provider;
-    const requestOf = requestsOf(client, key);
-    this.#plain = Array.from({ length: bodies }, () => requestOf(false));
-    this.#streamed = requestOf(true);
+    this.#requestOf = requestsOf(client, key);
+    this.#streamed = this.#requestOf(true, 1_400);
     this.#whole = Buffer.from(wholeBody(upstream, wholeAnswer));
     const { opening, deltas } = streamRecords(upstream, deltaWords);
     this.#stream = { opening: Buffer.from(opening), deltas: deltas.map((delta) => Buffer.from(delta)) };
@@ -54,7 +56,7 @@ export class Traffic {
   async run(question: Exclude<OwnQuestion, { readonly type: 'stop' }>): Promise<number> {
     switch (question.type) {
       case 'requests':
-        return this.#requests(question.count, question.clients);
+        return this.#requests(question);
       case 'open':
         return this.#opening(question.streams);
       case 'deltas':
@@ -100,8 +102,18 @@ export class Traffic {
     return calls;
   }
 
-  async #requests(count: number, clients: number): Promise<number> {
+  #plainOf(bytes: number): readonly SentRequest[] {
+    const known = this.#plain.get(bytes);
+    if (known) return known;
+    const length = Math.min(bodies, Math.ceil(bodiesBytes / bytes));
+    const made = Array.from({ length }, () => this.#requestOf(false, bytes));
+    this.#plain.set(bytes, made);
+    return made;
+  }
+
+  async #requests({ count, clients, bytes }: Extract<OwnQuestion, { readonly type: 'requests' }>): Promise<number> {
     this.#isStream = false;
+    const plain = this.#plainOf(bytes);
     let [sent, done] = [0, 0];
     while (done < count) {
       for (const call of this.#taken()) {
@@ -111,7 +123,7 @@ export class Traffic {
       }
       for (; sent < count && sent - done < clients; sent += 1) {
         const keep = sent === count - 1;
-        this.#server.send(this.#plain[sent % bodies] ?? this.#streamed, keep, (answer) => {
+        this.#server.send(plain[sent % plain.length] ?? this.#streamed, keep, (answer) => {
           done += 1;
           this.#ended(answer, keep);
         });
@@ -166,12 +178,15 @@ export class Traffic {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-const requestsOf = (client: ClientWire, key: string): ((streamed: boolean) => SentRequest) => {
-  const conversations = [false, true].map(
-    (streamed) => new Conversation({ wire: client, streamed, bytes: 1_400, model: askedModel, maxTokens: 4_096 }),
-  );
-  return (streamed) => {
-    const body = Buffer.concat(conversations[Number(streamed)]?.next().pieces ?? []);
+const requestsOf = (client: ClientWire, key: string): ((streamed: boolean, bytes: number) => SentRequest) => {
+  const conversations = new Map<string, Conversation>();
+  return (streamed, bytes) => {
+    const name = `${streamed} ${bytes}`;
+    const known = conversations.get(name);
+    const conversation =
+      known ?? new Conversation({ wire: client, streamed, bytes, model: askedModel, maxTokens: 4_096 });
+    conversations.set(name, conversation);
+    const body = Buffer.concat(conversation.next().pieces);
     const own =
       client === 'messages'
         ? ['x-api-key', key, 'anthropic-version', '2023-06-01']

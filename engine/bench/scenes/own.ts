@@ -18,7 +18,15 @@ interface Work {
 const plain: Work = {
   scene: 'own',
   unit: 'request',
-  question: { type: 'requests', count: 2_500, clients: 64 },
+  question: { type: 'requests', count: 2_500, clients: 64, bytes: 1_400 },
+  warmUp: 10,
+  streams: 0,
+};
+
+const large: Work = {
+  scene: 'own, 100 KB',
+  unit: 'request',
+  question: { type: 'requests', count: 300, clients: 4, bytes: 100_000 },
   warmUp: 10,
   streams: 0,
 };
@@ -31,7 +39,7 @@ const streaming = (streams: number, each: number): Work => ({
   streams,
 });
 
-const works = [plain, streaming(10, 1_000), streaming(1_000, 10)] as const;
+const works = [plain, streaming(10, 1_000), streaming(1_000, 10), large] as const;
 
 /** Quick rounds are for a look, and for tests. */
 const lengthOf = ({ quick, rounds }: Settings): { readonly rounds: number; readonly works: readonly Work[] } =>
@@ -54,7 +62,7 @@ export const ownScene: Scene = {
   about:
     'the gateway’s own JavaScript alone, between simulated sockets: µs of the thread that serves, and of all threads',
   needsProcessorTime: true,
-  seconds: (settings) => pairsOf(settings).length * settings.targets.length * (settings.quick ? 5 : 12),
+  seconds: (settings) => pairsOf(settings).length * settings.targets.length * (settings.quick ? 5 : 14),
   async run(stage) {
     const rows: Row[] = [];
     for (const pair of pairsOf(stage.settings)) rows.push(...(await runPair(stage, pair)));
