@@ -65,29 +65,36 @@ export const chain = <I, M, O, C = ReplyContext>(
   first: Machine<I, M, C>,
   second: Machine<M, O, C>,
 ): Machine<I, O, C> => ({
-  start(context) {
-    const before = first.start(context);
-    const after = second.start(context);
-    const pass = (between: readonly M[], out: O[]): void => {
-      for (const item of between) after.step(item, out);
-    };
-    return {
-      step(input, out) {
-        const between: M[] = [];
-        before.step(input, between);
-        pass(between, out);
-      },
-      end(out) {
-        const between: M[] = [];
-        before.end(between);
-        pass(between, out);
-        after.end(out);
-      },
-      // What completes the input of either completes the whole: a second machine may have no sign of its own.
-      settled: () => (after.settled?.() ?? false) || (before.settled?.() ?? false),
-    };
-  },
+  start: (context) => new ChainRun(first.start(context), second.start(context)),
 });
+
+class ChainRun<I, M, O> implements Running<I, O> {
+  readonly #before: Running<I, M>;
+  readonly #after: Running<M, O>;
+
+  constructor(before: Running<I, M>, after: Running<M, O>) {
+    this.#before = before;
+    this.#after = after;
+  }
+
+  step(input: I, out: O[]): void {
+    const between: M[] = [];
+    this.#before.step(input, between);
+    for (const item of between) this.#after.step(item, out);
+  }
+
+  end(out: O[]): void {
+    const between: M[] = [];
+    this.#before.end(between);
+    for (const item of between) this.#after.step(item, out);
+    this.#after.end(out);
+  }
+
+  /** What completes the input of either completes the whole: a second machine may have no sign of its own. */
+  settled(): boolean {
+    return (this.#after.settled?.() ?? false) || (this.#before.settled?.() ?? false);
+  }
+}
 
 /** Runs a machine over a whole input. */
 export const runWhole = <I, O, C>(machine: Machine<I, O, C>, context: C, inputs: Iterable<I>): O[] => {

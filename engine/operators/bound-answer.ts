@@ -4,12 +4,12 @@ import type { Answered, Ready } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, fail } from '../model/fault.ts';
 import { openBrace, openBracket } from '../model/json/json.ts';
-import { bytesOf, lengthOf } from '../model/wire/sse.ts';
+import { bytesOf, lengthOf, type RecordCutter } from '../model/wire/sse.ts';
 import type { AnswerChunk } from '../model/wire/sse-record.ts';
 import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { answersFull } from '../upstream/health/failure-class.ts';
 import { relaysOf } from './decode.ts';
-import type { StreamStage } from './rx/stages.ts';
+import type { Handlers, StreamStage } from './rx/stages.ts';
 
 /**
  * What a part of an answer may take without being counted, in bytes. Nearly all answers are smaller, so they are served while
@@ -124,45 +124,67 @@ export const boundReply =
     recordBytes,
     replyBytes,
   }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, AnswerChunk, AnswerChunk> =>
-  (answered) => {
-    const record = answered.answer.cutter;
-    const collected = isCollected(answered);
-    const reservation = new AnswerReservation(
-      answered.answerMemory,
-      answered.relays.reply ? 'relayed' : record ? 'records' : 'whole',
+  (answered) =>
+    new ReplyBound(answered, recordBytes, replyBytes);
+
+/** A class, as all stages that each chunk passes: its stream touches one object then, in place of one per function. */
+class ReplyBound implements Handlers<AnswerChunk, AnswerChunk> {
+  readonly #recordBytes: number;
+  readonly #replyBytes: number;
+  readonly #isRelayed: boolean;
+  readonly #record: RecordCutter | undefined;
+  readonly #collected: boolean;
+  readonly #reservation: AnswerReservation;
+  readonly #nodes: NodeBound | undefined;
+  #bytes = 0;
+  #leaveQueue: (() => void) | undefined;
+
+  constructor(answered: Answered, recordBytes: number, replyBytes: number) {
+    const { answer, relays, answerMemory } = answered;
+    this.#recordBytes = recordBytes;
+    this.#replyBytes = replyBytes;
+    this.#isRelayed = relays.reply;
+    this.#record = answer.cutter;
+    this.#collected = isCollected(answered);
+    this.#reservation = new AnswerReservation(
+      answerMemory,
+      relays.reply ? 'relayed' : answer.cutter ? 'records' : 'whole',
     );
-    const nodes = answered.relays.reply ? undefined : new NodeBound();
-    let bytes = 0;
-    let leaveQueue: (() => void) | undefined;
-    return {
-      next(part) {
-        const chunk = answered.relays.reply ? bytesOf(part) : part;
-        bytes += lengthOf(chunk);
-        if (collected && bytes > replyBytes) throw tooLarge("The upstream's answer", replyBytes, 'replyBytes');
-        if (chunk instanceof Uint8Array) {
-          record?.take(chunk);
-          if (record && record.pendingBytes > recordBytes) {
-            throw tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes');
-          }
-          // A record that begins or ends in this chunk is short, or has been counted but for this part.
-          if (record && record.pendingBytes < chunk.length) nodes?.reset();
-          else nodes?.add(chunk);
-        }
-        reservation.reserve(collected ? bytes : (record?.pendingBytes ?? 0));
-        return chunk;
-      },
-      ending() {
-        if (record || bytes < largeBytes) return undefined;
-        return new Observable((subscriber) => {
-          leaveQueue = conversions.enter(() => subscriber.complete());
-        });
-      },
-      finalize() {
-        reservation.set(0);
-        leaveQueue?.();
-      },
-    };
-  };
+    this.#nodes = relays.reply ? undefined : new NodeBound();
+  }
+
+  next(part: AnswerChunk): AnswerChunk {
+    const chunk = this.#isRelayed ? bytesOf(part) : part;
+    const record = this.#record;
+    this.#bytes += lengthOf(chunk);
+    if (this.#collected && this.#bytes > this.#replyBytes) {
+      throw tooLarge("The upstream's answer", this.#replyBytes, 'replyBytes');
+    }
+    if (chunk instanceof Uint8Array) {
+      record?.take(chunk);
+      if (record && record.pendingBytes > this.#recordBytes) {
+        throw tooLarge("A record of the upstream's stream", this.#recordBytes, 'recordBytes');
+      }
+      // A record that begins or ends in this chunk is short, or has been counted but for this part.
+      if (record && record.pendingBytes < chunk.length) this.#nodes?.reset();
+      else this.#nodes?.add(chunk);
+    }
+    this.#reservation.reserve(this.#collected ? this.#bytes : (record?.pendingBytes ?? 0));
+    return chunk;
+  }
+
+  ending(): Observable<AnswerChunk> | undefined {
+    if (this.#record || this.#bytes < largeBytes) return undefined;
+    return new Observable((subscriber) => {
+      this.#leaveQueue = conversions.enter(() => subscriber.complete());
+    });
+  }
+
+  finalize(): void {
+    this.#reservation.set(0);
+    this.#leaveQueue?.();
+  }
+}
 
 /**
  * Bounds a message of an upstream's WebSocket until it is complete, and counts it: as the record of a stream that it becomes. The
@@ -185,28 +207,39 @@ export const boundMessage = (
  */
 export const boundContent =
   ({ replyBytes }: Pick<Limits, 'replyBytes'>): StreamStage<Answered, Batch, Batch> =>
-  (answered) => {
-    const reservation = new AnswerReservation(answered.answerMemory, 'content');
-    // Otherwise its bytes count already, for all that becomes of them.
-    const counts = !isCollected(answered);
-    let length = 0;
-    const check = (): void => {
-      if (length > replyBytes) throw tooLarge("The content of the upstream's stream", replyBytes, 'replyBytes');
-      if (counts) reservation.reserve(length);
-    };
-    return {
-      next(batch) {
-        for (const event of batch) length += contentLength(event);
-        try {
-          check();
-        } catch (error) {
-          return toErrorEvent(error);
-        }
-        return batch;
-      },
-      finalize: () => reservation.set(0),
-    };
-  };
+  (answered) =>
+    new ContentBound(answered, replyBytes);
+
+class ContentBound implements Handlers<Batch, Batch> {
+  readonly #replyBytes: number;
+  readonly #reservation: AnswerReservation;
+  /** Otherwise its bytes count already, for all that becomes of them. */
+  readonly #counts: boolean;
+  #length = 0;
+
+  constructor(answered: Answered, replyBytes: number) {
+    this.#replyBytes = replyBytes;
+    this.#reservation = new AnswerReservation(answered.answerMemory, 'content');
+    this.#counts = !isCollected(answered);
+  }
+
+  next(batch: Batch): Batch {
+    for (const event of batch) this.#length += contentLength(event);
+    try {
+      if (this.#length > this.#replyBytes) {
+        throw tooLarge("The content of the upstream's stream", this.#replyBytes, 'replyBytes');
+      }
+      if (this.#counts) this.#reservation.reserve(this.#length);
+    } catch (error) {
+      return toErrorEvent(error);
+    }
+    return batch;
+  }
+
+  finalize(): void {
+    this.#reservation.set(0);
+  }
+}
 
 /** A fault as an event, for steps whose earlier events the client gets before it; any other error is thrown. */
 export const toErrorEvent = (error: unknown): Batch => {

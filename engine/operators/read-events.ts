@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { map, tap } from 'rxjs';
+import { map, type Observable, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from '../model/json/json.ts';
 import { readJsonInPieces } from '../model/json/long-texts.ts';
 import { membersFrom } from '../model/json/members.ts';
-import { chain, runWhole } from '../model/machine.ts';
+import { chain, type Running, runWhole } from '../model/machine.ts';
 import type { PlainReader, PlainReply, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { bytesOf, readSseRecords } from '../model/wire/sse.ts';
@@ -36,41 +36,60 @@ import { type Handlers, inSlices, joinBytes, nonEmpty, type StageControl, type S
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
  * `error` event after the events before it. Reports chunks and usage.
  */
-export const readEvents = (): StreamStage<Answered, AnswerChunk, Batch> => (answered, control) => {
-  const { listener } = answered;
-  const reading = answered.answer.streamed
-    ? readStream(answered, new AnswerEnd(answered, control))
-    : readWhole(answered);
-  let usage: Usage = {};
-  const read = (batch: Batch | undefined): Batch | undefined => {
-    for (const event of batch ?? []) usage = readUsage(event, usage);
+export const readEvents = (): StreamStage<Answered, AnswerChunk, Batch> => (answered, control) =>
+  new EventReader(answered, control);
+
+class EventReader implements Handlers<AnswerChunk, Batch> {
+  readonly step: string;
+  readonly #listener: Answered['listener'];
+  readonly #reading: Handlers<AnswerChunk, Batch>;
+  #usage: Usage = {};
+  #isCounted = false;
+
+  constructor(answered: Answered, control: StageControl<Batch>) {
+    const { streamed } = answered.answer;
+    this.step = streamed ? 'decode-stream' : 'decode-reply';
+    this.#listener = answered.listener;
+    this.#reading = streamed ? new StreamReader(answered, new AnswerEnd(answered, control)) : readWhole(answered);
+  }
+
+  next(chunk: AnswerChunk): Batch | undefined {
+    this.#listener.chunk?.();
+    return this.#read(this.#reading.next(chunk));
+  }
+
+  end(): Batch | undefined {
+    return this.#read(this.#reading.end?.());
+  }
+
+  ending(): Observable<Batch> | undefined {
+    const ending = this.#reading.ending?.();
+    // Before the answer's end goes out, which may say what it cost.
+    if (!ending) this.#count();
+    return ending?.pipe(tap({ next: (batch) => void this.#read(batch), complete: () => this.#count() }));
+  }
+
+  failed(error: unknown): Batch | undefined {
+    return this.#read(this.#reading.failed?.(error));
+  }
+
+  finalize(): void {
+    this.#reading.finalize?.();
+    this.#count();
+  }
+
+  #read(batch: Batch | undefined): Batch | undefined {
+    for (const event of batch ?? none) this.#usage = readUsage(event, this.#usage);
     return batch;
-  };
-  let isCounted = false;
-  const count = (): void => {
-    if (!isCounted) listener.counted?.(usage);
-    isCounted = true;
-  };
-  return {
-    step: answered.answer.streamed ? 'decode-stream' : 'decode-reply',
-    next(chunk) {
-      listener.chunk?.();
-      return read(reading.next(chunk));
-    },
-    end: () => read(reading.end?.()),
-    ending() {
-      const ending = reading.ending?.();
-      // Before the answer's end goes out, which may say what it cost.
-      if (!ending) count();
-      return ending?.pipe(tap({ next: (batch) => void read(batch), complete: count }));
-    },
-    failed: (error) => read(reading.failed?.(error)),
-    finalize() {
-      reading.finalize?.();
-      count();
-    },
-  };
-};
+  }
+
+  #count(): void {
+    if (!this.#isCounted) this.#listener.counted?.(this.#usage);
+    this.#isCounted = true;
+  }
+}
+
+const none: Batch = [];
 
 /** `known`, updated with the counts in `event`. */
 export const readUsage = (event: ModelEvent, known: Usage): Usage =>
@@ -106,40 +125,51 @@ export const plainEnd = (
   return isJsonObject(end?.usage) ? end : undefined;
 };
 
-const readStream = (answered: Answered, ending: AnswerEnd): Handlers<AnswerChunk, Batch> => {
-  const { plan, context } = answered;
-  const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
-  const callIds: AnswerIds = new Map();
-  const end = (): Batch | undefined => {
+class StreamReader implements Handlers<AnswerChunk, Batch> {
+  readonly #answered: Answered;
+  readonly #ending: AnswerEnd;
+  readonly #reading: Running<AnswerChunk, ModelEvent>;
+  readonly #callIds: AnswerIds = new Map();
+
+  constructor(answered: Answered, ending: AnswerEnd) {
+    const { readRecords, decodeStream } = answered.plan.graph;
+    this.#answered = answered;
+    this.#ending = ending;
+    this.#reading = chain(readRecords.work, decodeStream.work).start(answered.context);
+  }
+
+  next(chunk: AnswerChunk): Batch | undefined {
     const events: ModelEvent[] = [];
-    reading.end(events);
-    return nonEmpty(normalizeEvents(events, callIds));
-  };
-  return {
-    next(chunk) {
-      const events: ModelEvent[] = [];
-      try {
-        withinStack('upstream-garbled', tooDeep, () => reading.step(chunk, events));
-      } catch (error) {
-        events.push(...toErrorEvent(error));
-      }
-      const last = events.at(-1)?.type;
-      if (last === 'error') reportRefusal(answered, bytesOf(chunk));
-      ending.reached(last === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open');
-      return nonEmpty(normalizeEvents(events, callIds));
-    },
-    end,
-    failed(error) {
-      const ended = end();
-      if (plan.upstream.endsByClosing && ending.state === 'finished') return ended;
-      const last = ended?.at(-1);
-      // What the upstream said says more than how its connection ended.
-      const isTold = last?.type === 'error' && last.fault !== cutOff && last.fault.kind !== 'upstream-garbled';
-      return isTold ? [last] : toErrorEvent(error);
-    },
-    finalize: () => ending.finalize(),
-  };
-};
+    try {
+      withinStack('upstream-garbled', tooDeep, () => this.#reading.step(chunk, events));
+    } catch (error) {
+      events.push(...toErrorEvent(error));
+    }
+    const last = events.at(-1)?.type;
+    if (last === 'error') reportRefusal(this.#answered, bytesOf(chunk));
+    this.#ending.reached(last === 'message-stop' ? 'ended' : this.#reading.settled?.() ? 'finished' : 'open');
+    return nonEmpty(normalizeEvents(events, this.#callIds));
+  }
+
+  end(): Batch | undefined {
+    const events: ModelEvent[] = [];
+    this.#reading.end(events);
+    return nonEmpty(normalizeEvents(events, this.#callIds));
+  }
+
+  failed(error: unknown): Batch | undefined {
+    const ended = this.end();
+    if (this.#answered.plan.upstream.endsByClosing && this.#ending.state === 'finished') return ended;
+    const last = ended?.at(-1);
+    // What the upstream said says more than how its connection ended.
+    const isTold = last?.type === 'error' && last.fault !== cutOff && last.fault.kind !== 'upstream-garbled';
+    return isTold ? [last] : toErrorEvent(error);
+  }
+
+  finalize(): void {
+    this.#ending.finalize();
+  }
+}
 
 const tooDeep = "The upstream's answer is nested too deeply.";
 

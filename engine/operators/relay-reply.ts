@@ -32,10 +32,10 @@ const relayStep = 'relay-reply';
 
 /** Relays the upstream's bytes, and reads faults, usage and reasoning from them. */
 export const relayReply = (cache: SignatureCache): StreamStage<Answered, AnswerChunk, ReplyPart> => {
-  const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
+  const inspectAll = inspectWhole(cache);
   return (answered, control) => {
     const { cutter } = answered.answer;
-    return cutter ? inspect.stream(answered, control, cutter) : inspect.whole(answered, control);
+    return cutter ? new StreamInspection(answered, control, cutter, cache) : inspectAll(answered, control);
   };
 };
 
@@ -44,52 +44,65 @@ export const relayReply = (cache: SignatureCache): StreamStage<Answered, AnswerC
  * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
  * `upstream-cut` if the stream closes before its answer is complete.
  */
-const inspectStream =
-  (cache: SignatureCache) =>
-  (answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter): Handlers<AnswerChunk, ReplyPart> => {
-    const { client, listener, progress } = answered;
-    const ending = new AnswerEnd(answered, control);
-    const records = new RecordRelay(answered, cutter, (record) => faultIn(answered, record));
-    const start = new StreamStart(answered);
-    const reasoning = reasoningReader(answered, cache);
+class StreamInspection implements Handlers<AnswerChunk, ReplyPart> {
+  readonly step = relayStep;
+  readonly #answered: Answered;
+  readonly #ending: AnswerEnd;
+  readonly #records: RecordRelay;
+  readonly #start: StreamStart;
+  readonly #reasoning: MarkedReader | undefined;
+  #isCounted = false;
+
+  constructor(answered: Answered, control: StageControl<ReplyPart>, cutter: RecordCutter, cache: SignatureCache) {
+    this.#answered = answered;
+    this.#ending = new AnswerEnd(answered, control);
+    this.#records = new RecordRelay(answered, cutter, (record) => faultIn(answered, record));
+    this.#start = new StreamStart(answered);
+    this.#reasoning = reasoningReader(answered, cache);
     // Set by an earlier attempt.
-    progress.writing = undefined;
-    const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
-      const passing = bytes && start.take(bytes);
-      if (!passing) return undefined;
-      reasoning?.next(passing);
-      if (client.numberMarker !== undefined) remember(progress, passing, client.numberMarker);
-      return { type: 'data', data: passing };
-    };
-    let isCounted = false;
-    const count = (): void => {
-      if (!isCounted) listener.counted?.(start.passed ? records.usage : {});
-      isCounted = true;
-    };
-    return {
-      step: relayStep,
-      next(chunk) {
-        listener.chunk?.();
-        const part = pass(records.take(bufferOf(bytesOf(chunk))));
-        ending.reached(records.state);
-        return part;
-      },
-      end() {
-        const part = pass(records.close());
-        reasoning?.complete();
-        // Before the answer's end goes out, which may say what it cost.
-        count();
-        return part;
-      },
-      failed: (error) => pass(records.close(error)),
-      finalize() {
-        ending.finalize();
-        records.release();
-        reasoning?.finalize();
-        count();
-      },
-    };
-  };
+    answered.progress.writing = undefined;
+  }
+
+  next(chunk: AnswerChunk): ReplyPart | undefined {
+    this.#answered.listener.chunk?.();
+    const part = this.#pass(this.#records.take(bufferOf(bytesOf(chunk))));
+    this.#ending.reached(this.#records.state);
+    return part;
+  }
+
+  end(): ReplyPart | undefined {
+    const part = this.#pass(this.#records.close());
+    this.#reasoning?.complete();
+    // Before the answer's end goes out, which may say what it cost.
+    this.#count();
+    return part;
+  }
+
+  failed(error: unknown): ReplyPart | undefined {
+    return this.#pass(this.#records.close(error));
+  }
+
+  finalize(): void {
+    this.#ending.finalize();
+    this.#records.release();
+    this.#reasoning?.finalize();
+    this.#count();
+  }
+
+  #pass(bytes: Buffer | undefined): ReplyPart | undefined {
+    const passing = bytes && this.#start.take(bytes);
+    if (!passing) return undefined;
+    const { client, progress } = this.#answered;
+    this.#reasoning?.next(passing);
+    if (client.numberMarker !== undefined) remember(progress, passing, client.numberMarker);
+    return { type: 'data', data: passing };
+  }
+
+  #count(): void {
+    if (!this.#isCounted) this.#answered.listener.counted?.(this.#start.passed ? this.#records.usage : {});
+    this.#isCounted = true;
+  }
+}
 
 /** The fault in a record that reports a failure. */
 const faultIn = ({ plan, context, call }: Answered, record: SseRecord): Fault => {
@@ -157,7 +170,7 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Wh
   const error = events.find((event) => event.type === 'error');
   if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
   if (!body) throw new FaultError(notJson(bytes, answer.status));
-  if (mayReason) watchOf(answered, cache).read(events);
+  if (mayReason) watchOf(answered, cache).next(events);
   return { usage: events.reduce<Usage>((usage, event) => readUsage(event, usage), {}), list };
 };
 
@@ -251,8 +264,8 @@ const reasoningReader = (answered: Answered, cache: SignatureCache): MarkedReade
   const reservation = new AnswerReservation(answered.answerMemory);
   return new MarkedReader(upstream.reasoningMarker, {
     reserve: (bytes) => bytes <= maxWatchedBytes && reservation.tryReserve(bytes),
-    read: (chunk) => watch.read(decoder.take(chunk)),
-    complete: () => watch.read(decoder.end()),
+    read: (chunk) => watch.next(decoder.take(chunk)),
+    complete: () => watch.next(decoder.end()),
     release: () => reservation.set(0),
   });
 };

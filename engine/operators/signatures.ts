@@ -21,7 +21,7 @@ import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../ro
 import { within } from '../runtime/within.ts';
 import { fieldsWithoutAttribution, leaveOutAttribution } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
-import type { StreamStage } from './rx/stages.ts';
+import type { Handlers, StreamStage } from './rx/stages.ts';
 
 /**
  * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits briefly
@@ -72,10 +72,8 @@ const keepsReasoning = ({ client, plan, request }: Routed): boolean =>
 /** Marks payloads with the provider that issued them, and caches those that the client may lose. */
 export const watchSignatures =
   (cache: SignatureCache): StreamStage<Answered, Batch, Batch> =>
-  (answered) => {
-    const watch = watchOf(answered, cache);
-    return { next: (batch) => watch.read(batch) };
-  };
+  (answered) =>
+    watchOf(answered, cache);
 
 export const watchOf = (
   { resolution, client, context, request, plan }: Answered,
@@ -235,7 +233,7 @@ interface Watched {
 }
 
 /** Watches one answer's events for payloads. Marks who issued them and caches what the client may lose. */
-export class SignatureWatch {
+export class SignatureWatch implements Handlers<Batch, Batch> {
   readonly #cache: SignatureCache;
   readonly #watched: Watched;
   /** Reasoning text of the open block. */
@@ -257,7 +255,7 @@ export class SignatureWatch {
   }
 
   /** The batch with its payloads marked with the provider's name; the same array if it holds none. */
-  read(batch: readonly ModelEvent[]): readonly ModelEvent[] {
+  next(batch: Batch): Batch {
     let marked: ModelEvent[] | undefined;
     for (let index = 0; index < batch.length; index += 1) {
       const event = batch[index];

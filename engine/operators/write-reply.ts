@@ -1,4 +1,4 @@
-import { map, type Observable } from 'rxjs';
+import { identity, map, type Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { showReferencesInFault } from '../config/env.ts';
 import {
@@ -10,12 +10,12 @@ import {
   releaseBody,
 } from '../exchange.ts';
 import { dataLength, type ReplyPart } from '../http/endpoint.ts';
-import type { Batch, ModelEvent } from '../model/event.ts';
+import type { Batch, ErrorEvent, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { type JsonObject, withinStack, writeJson } from '../model/json/json.ts';
 import { writeJsonInPieces } from '../model/json/long-texts.ts';
 import { type Loss, lossRank } from '../model/loss.ts';
-import { runWhole } from '../model/machine.ts';
+import { type Running, runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
@@ -30,30 +30,34 @@ import { AnswerReservation, largeBytes } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { relayedRecords } from './relay-records.ts';
 import type { SequenceStep } from './rx/sequence.ts';
-import { type Handlers, inSlices, type StageList, type StreamStage } from './rx/stages.ts';
+import { type Handlers, inSlices, type StageControl, type StageList, type StreamStage } from './rx/stages.ts';
 import { upstreamIdHeader } from './upstream-id.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
 export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answered) =>
-  answered.progress.streaming ? encodeStream(answered) : encodeWhole(answered);
+  answered.progress.streaming ? new StreamEncoder(answered) : encodeWhole(answered);
 
-const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, ReplyPart> => {
-  const writing = plan.graph.encodeStream.work.start(context);
-  progress.writing = writing;
-  return {
-    step: 'encode-stream',
-    next(batch) {
-      const records: SseRecord[] = [];
-      for (const event of batch) writing.step(event, records);
-      return records.length > 0 ? { type: 'data', records } : undefined;
-    },
-    end() {
-      const records: SseRecord[] = [];
-      writing.end(records);
-      return records.length > 0 ? { type: 'data', records } : undefined;
-    },
-  };
-};
+class StreamEncoder implements Handlers<Batch, ReplyPart> {
+  readonly step = 'encode-stream';
+  readonly #writing: Running<ModelEvent, SseRecord>;
+
+  constructor({ plan, context, progress }: Answered) {
+    this.#writing = plan.graph.encodeStream.work.start(context);
+    progress.writing = this.#writing;
+  }
+
+  next(batch: Batch): ReplyPart | undefined {
+    const records: SseRecord[] = [];
+    for (const event of batch) this.#writing.step(event, records);
+    return records.length > 0 ? { type: 'data', records } : undefined;
+  }
+
+  end(): ReplyPart | undefined {
+    const records: SseRecord[] = [];
+    this.#writing.end(records);
+    return records.length > 0 ? { type: 'data', records } : undefined;
+  }
+}
 
 const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
   const events: ModelEvent[] = [];
@@ -97,25 +101,38 @@ const unlessTooDeep = <T>(work: () => T): T =>
  */
 export const sendReply =
   ({ late = false } = {}): StreamStage<Answered, ReplyPart, ReplyPart> =>
-  (answered, control) => {
-    const { progress } = answered;
-    // Counted until the client has it, which releases the reservation.
-    const reservation = new AnswerReservation(answered.answerMemory);
-    return {
-      first: progress.streaming && !late ? streamHead(answered) : undefined,
-      next(part) {
-        if (late && progress.streaming && !progress.begun) control.emit(streamHead(answered));
-        if (part.type === 'whole') reservation.set(part.body.length);
-        else if (part.type === 'data') {
-          reservation.set(part.records ? dataLength(part) : part.data.length);
-          progress.opened = true;
-        }
-        if (!progress.begun) releaseBody(answered);
-        progress.begun = true;
-        return part;
-      },
-    };
-  };
+  (answered, control) =>
+    new ReplySender(answered, control, late);
+
+class ReplySender implements Handlers<ReplyPart, ReplyPart> {
+  readonly first: ReplyPart | undefined;
+  readonly #answered: Answered;
+  readonly #control: StageControl<ReplyPart>;
+  readonly #late: boolean;
+  /** Counted until the client has it, which releases the reservation. */
+  readonly #reservation: AnswerReservation;
+
+  constructor(answered: Answered, control: StageControl<ReplyPart>, late: boolean) {
+    this.first = answered.progress.streaming && !late ? streamHead(answered) : undefined;
+    this.#answered = answered;
+    this.#control = control;
+    this.#late = late;
+    this.#reservation = new AnswerReservation(answered.answerMemory);
+  }
+
+  next(part: ReplyPart): ReplyPart {
+    const { progress } = this.#answered;
+    if (this.#late && progress.streaming && !progress.begun) this.#control.emit(streamHead(this.#answered));
+    if (part.type === 'whole') this.#reservation.set(part.body.length);
+    else if (part.type === 'data') {
+      this.#reservation.set(part.records ? dataLength(part) : part.data.length);
+      progress.opened = true;
+    }
+    if (!progress.begun) releaseBody(this.#answered);
+    progress.begun = true;
+    return part;
+  }
+}
 
 const streamHead = (answered: Answered): ReplyPart => ({
   type: 'head',
@@ -176,7 +193,7 @@ const usdOf = (nano: number | undefined): string =>
         .replace(/(?<!0)0+$/, '')
         .replace(/\.$/, '');
 
-const unchanged: Handlers<ReplyPart, ReplyPart> = { next: (part) => part };
+const unchanged: Handlers<ReplyPart, ReplyPart> = { next: identity };
 
 const withoutLimits = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.includes('-ratelimit-')));
@@ -368,7 +385,7 @@ export const renderFaults =
       control.complete();
     });
     return {
-      next: (part) => part,
+      next: identity,
       failed,
       finalize() {
         isOver = true;
@@ -423,60 +440,79 @@ export const nameDestination = (fault: Fault, { resolution }: Pick<Routed, 'reso
  * Ends the events at an `error` event. While nothing of the answer has reached the client the fault is thrown instead: a retry
  * or fallback may still answer, and otherwise the answer can have the fault's own status.
  */
-export const endOnFault = (): StreamStage<Answered, Batch, Batch> => (answered, control) => ({
-  next(batch) {
-    const at = batch.findIndex(isError);
-    const error = batch[at];
-    if (error?.type !== 'error') return batch;
+export const endOnFault = (): StreamStage<Answered, Batch, Batch> => (answered, control) =>
+  new FaultEnd(answered, control);
+
+class FaultEnd implements Handlers<Batch, Batch> {
+  readonly #answered: Answered;
+  readonly #control: StageControl<Batch>;
+
+  constructor(answered: Answered, control: StageControl<Batch>) {
+    this.#answered = answered;
+    this.#control = control;
+  }
+
+  next(batch: Batch): Batch {
+    for (const event of batch) if (event.type === 'error') return this.#endAt(batch, event);
+    return batch;
+  }
+
+  #endAt(batch: Batch, error: ErrorEvent): Batch {
+    const answered = this.#answered;
     const hidden = hideCredentials(error.fault, answered.call.headers);
     if (!answered.progress.begun) throw new FaultError(hidden);
     const fault = nameDestination(hidden, answered);
     answered.progress.broken = fault;
     answered.listener.brokeOff?.(fault);
-    control.complete();
-    return [...batch.slice(0, at), { type: 'error', fault }];
-  },
-});
-
-const isError = ({ type }: ModelEvent): boolean => type === 'error';
+    this.#control.complete();
+    return [...batch.slice(0, batch.indexOf(error)), { type: 'error', fault }];
+  }
+}
 
 /** Reports what the client gets: the parts, the first byte of the answer, and the final status. Must be the last stage. */
-export const observeReply = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange) => {
-  const { listener, progress } = exchange;
-  let sent = 500;
-  let status = clientGone;
-  let isOpen = false;
-  let hasBegun = false;
-  const begin = (): void => {
-    if (!hasBegun) listener.firstByte?.();
-    hasBegun = true;
-  };
-  return {
-    next(part) {
-      listener.part?.(part);
-      if (part.type === 'data') {
-        if (!isOpen) listener.opened?.();
-        isOpen = true;
-        if (progress.begun) begin();
-      } else if (part.type === 'head') sent = part.status;
-      else {
-        // Set now: the subscriber may unsubscribe as soon as it has a whole reply.
-        status = sent = part.status;
-        begin();
-      }
+export const observeReply = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange) =>
+  new ReplyObserver(exchange);
+
+class ReplyObserver implements Handlers<ReplyPart, ReplyPart> {
+  readonly #exchange: Exchange;
+  #sent = 500;
+  #status: number = clientGone;
+  #isOpen = false;
+  #hasBegun = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  next(part: ReplyPart): ReplyPart {
+    const { listener, progress } = this.#exchange;
+    listener.part?.(part);
+    if (part.type === 'head') {
+      this.#sent = part.status;
       return part;
-    },
-    end() {
-      status = sent;
-      return undefined;
-    },
-    failed(error) {
-      status = 500;
-      throw error;
-    },
-    finalize() {
-      listener.finished?.(status);
-      exchange.over();
-    },
-  };
-};
+    }
+    if (part.type === 'data') {
+      if (!this.#isOpen) listener.opened?.();
+      this.#isOpen = true;
+      if (!progress.begun) return part;
+      // Set now: the subscriber may unsubscribe as soon as it has a whole reply.
+    } else this.#status = this.#sent = part.status;
+    if (!this.#hasBegun) listener.firstByte?.();
+    this.#hasBegun = true;
+    return part;
+  }
+
+  end(): undefined {
+    this.#status = this.#sent;
+  }
+
+  failed(error: unknown): never {
+    this.#status = 500;
+    throw error;
+  }
+
+  finalize(): void {
+    this.#exchange.listener.finished?.(this.#status);
+    this.#exchange.over();
+  }
+}

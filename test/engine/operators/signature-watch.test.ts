@@ -40,7 +40,7 @@ const marked = { format: 'messages', data, issuer: 'mine' };
 
 test('a batch without payloads stays the very same', (t) => {
   const batch: readonly ModelEvent[] = [start, ...thinking(0, 'hm'), ...call(1, 'c'), stop];
-  t.is(watching(createSignatureCache()).read(batch), batch);
+  t.is(watching(createSignatureCache()).next(batch), batch);
 });
 
 test('payloads are marked with the provider, all else stays as it was', (t) => {
@@ -50,7 +50,7 @@ test('payloads are marked with the provider, all else stays as it was', (t) => {
     { type: 'block-stop', index: 1 },
     ...call(2, 'c', data),
   ] as const satisfies readonly ModelEvent[];
-  const read = watching(createSignatureCache()).read(batch);
+  const read = watching(createSignatureCache()).next(batch);
   const expected = JSON.parse(
     JSON.stringify(batch)
       .replaceAll('"format":"messages",', '"format":"messages","issuer":"mine",')
@@ -77,7 +77,7 @@ test('each call keeps the reasoning since the one before', (t) => {
   ];
   const watch = watching(memory);
   // However the events are cut into batches.
-  for (const event of events) watch.read([event]);
+  for (const event of events) watch.next([event]);
   t.deepEqual(memory.call(key('c1')), {
     provider: 'mine',
     thinking: [{ type: 'thinking', text: 'one', signature: marked }],
@@ -98,7 +98,7 @@ for (const [title, events] of [
 ] as const satisfies readonly (readonly [string, readonly ModelEvent[]])[]) {
   test(`${title}: nothing is kept`, (t) => {
     const memory = createSignatureCache();
-    watching(memory).read(events);
+    watching(memory).next(events);
     t.is(memory.call(key('c')), undefined);
   });
 }
@@ -109,7 +109,7 @@ for (const [client, issuer] of [
 ] as const) {
   test(`the issuer of a payload is cached if the client gets it unpacked: ${client}`, (t) => {
     const memory = createSignatureCache();
-    watching(memory, client).read(thinking(0, 'hm', data));
+    watching(memory, client).next(thinking(0, 'hm', data));
     t.is(memory.issuerOf({ format: 'messages', data }), issuer);
   });
 }
