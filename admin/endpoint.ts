@@ -2,7 +2,7 @@ import { TextDecoder } from 'node:util';
 import { concatMap, defer, finalize, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
 import Type, { type Static, type TSchema } from 'typebox';
 import { defaultSettings } from '../engine/config/sections/service-settings.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
+import type { RouteOperation } from '../engine/http/documented-route.ts';
 import type { Endpoint, FormatFault, HttpRequest, Params, ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import { type FaultKind, fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
@@ -24,13 +24,12 @@ interface Operation<S extends TSchema, A> {
   readonly answer: (request: HttpRequest, params: Params) => A;
 }
 
-/** Creates a route that replies with what `answer` returns. It requires the key. */
-export const jsonRoute = <S extends TSchema>(
-  method: string,
-  path: string,
-  { answer, ...operation }: Operation<S, Static<S> | Promise<Static<S>> | Observable<Static<S>>>,
-): DocumentedRoute =>
-  adminRoute(method, path, {
+/** Creates an operation that replies with what `answer` returns. It requires the key. */
+export const jsonOperation = <S extends TSchema>({
+  answer,
+  ...operation
+}: Operation<S, Static<S> | Promise<Static<S>> | Observable<Static<S>>>): RouteOperation =>
+  adminOperation({
     ...operation,
     answer: (request, params) => {
       const answered = answer(request, params);
@@ -39,14 +38,13 @@ export const jsonRoute = <S extends TSchema>(
     },
   });
 
-/** Like `jsonRoute`, for answers that aren't always JSON with status 200. */
-export const adminRoute = (
-  method: string,
-  path: string,
-  { says, reply, answer, ...operation }: Operation<TSchema, ObservableInput<ReplyPart>>,
-): DocumentedRoute => ({
-  method,
-  path,
+/** Like `jsonOperation`, for answers that aren't always JSON with status 200. */
+export const adminOperation = ({
+  says,
+  reply,
+  answer,
+  ...operation
+}: Operation<TSchema, ObservableInput<ReplyPart>>): RouteOperation => ({
   endpoint: adminEndpoint(answer),
   doc: {
     ...operation,

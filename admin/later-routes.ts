@@ -1,27 +1,29 @@
 import { defer, mergeMap } from 'rxjs';
-import { type DocumentedRoute, docOf } from '../engine/http/documented-route.ts';
+import { type DocumentedRoute, docOf, type RouteOperation } from '../engine/http/documented-route.ts';
 import type { Endpoint } from '../engine/http/endpoint.ts';
 import { loadOnce } from '../engine/runtime/load-once.ts';
 import { formatFault } from './endpoint.ts';
 
+type Place = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+
 /**
- * Routes of the service's own API whose code is loaded by their first request. `rows`: `GET /api/logs`, in the order in which `load`
- * returns them. `open`: they need no key.
+ * Routes of the service's own API whose code is loaded by their first request. `places`: where each of the operations is that `load`
+ * returns. `open`: they need no key.
  */
-export const laterRoutes = (
-  rows: readonly string[],
-  load: () => Promise<readonly DocumentedRoute[]>,
+export const laterRoutes = <Name extends string>(
+  places: Readonly<Record<Name, Place>>,
+  load: () => Promise<Readonly<Record<Name, RouteOperation>>>,
   { open }: Pick<Endpoint, 'open'> = { open: false },
 ): readonly DocumentedRoute[] => {
-  const routes = loadOnce(load);
-  const loaded = async (row: string): Promise<DocumentedRoute> => {
-    const route = (await routes()).find(({ method, path }) => `${method} ${path}` === row);
-    // Who may call it was decided by the row.
-    if (route?.endpoint.open === open) return route;
-    throw new Error(`The code of ${row} is missing, or admits others than its row does.`);
+  const operations = loadOnce<Readonly<Record<string, RouteOperation>>>(load);
+  const loaded = async (name: string): Promise<RouteOperation> => {
+    const operation = (await operations())[name];
+    // Who may call it was decided by `open`.
+    if (operation?.endpoint.open === open) return operation;
+    throw new Error(`The operation ${name} admits others than its route does.`);
   };
-  return rows.map((row) => {
-    const [method = '', path = ''] = row.split(' ');
+  return Object.entries<Place>(places).map(([name, place]) => {
+    const [method = '', path = ''] = place.split(' ');
     return {
       method,
       path,
@@ -29,9 +31,9 @@ export const laterRoutes = (
         open,
         formatFault,
         handle: (request, params) =>
-          defer(() => loaded(row)).pipe(mergeMap(({ endpoint }) => endpoint.handle(request, params))),
+          defer(() => loaded(name)).pipe(mergeMap(({ endpoint }) => endpoint.handle(request, params))),
       },
-      doc: async () => docOf(await loaded(row)),
+      doc: async () => docOf(await loaded(name)),
     };
   });
 };

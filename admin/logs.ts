@@ -1,6 +1,5 @@
 import { from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import {
@@ -14,7 +13,7 @@ import {
 import type { Logs } from '../engine/observe/log/logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/observe/log/read-lines.ts';
 import type { Backpressure, Gate } from '../engine/runtime/backpressure.ts';
-import { adminRoute, done, gated, jsonReply, jsonRoute } from './endpoint.ts';
+import { adminOperation, done, gated, jsonOperation, jsonReply } from './endpoint.ts';
 import { LogFile, Outcome } from './schema.ts';
 
 const fileQuery = {
@@ -24,15 +23,9 @@ const fileQuery = {
 /** Maximum size of a log excerpt, in bytes; of larger files only the end is sent. */
 const maxBytes = 16 * 1024 * 1024;
 
-/**
- * Endpoints of the log files. `file` is a name or path as listed; default: `app.log`.
- *
- * - `GET /api/logs/files`: lists them, newest first.
- * - `GET /api/logs`: lines of a file; `limit`: only the newest, `after`: only those since an earlier reply.
- * - `DELETE /api/logs`: truncates a file.
- */
-export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/logs/files', {
+/** The log files. `file` is a name or path as listed; default: `app.log`. */
+export const logOperations = (home: string, logs: Logs) => ({
+  files: jsonOperation({
     summary: 'The log files, newest first',
     says: 'The list.',
     reply: Type.Array(LogFile),
@@ -41,7 +34,7 @@ export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] 
       return (await listLogs(home)).map(show);
     },
   }),
-  adminRoute('GET', '/api/logs', {
+  lines: adminOperation({
     summary: 'One log file',
     says: 'Its lines, each a record as JSON text.',
     reply: Type.Array(Type.String()),
@@ -66,7 +59,7 @@ export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] 
       );
     },
   }),
-  jsonRoute('DELETE', '/api/logs', {
+  clear: jsonOperation({
     summary: 'Clears one log file',
     says: 'It is empty.',
     reply: Outcome,
@@ -79,7 +72,7 @@ export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] 
       return done(`${log.name} was emptied.`);
     },
   }),
-];
+});
 
 /** The same for files that aren't logs, so that their existence isn't revealed. */
 const noSuchLog = (): never =>

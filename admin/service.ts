@@ -1,9 +1,8 @@
 import type { envOverridesIn } from '../engine/config/env.ts';
 import type { HttpServerFacts } from '../engine/http/choose-server.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail, messageOf } from '../engine/model/fault.ts';
-import { adminRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { adminOperation, done, jsonOperation, jsonReply } from './endpoint.ts';
 import { Outcome, ServiceState } from './schema.ts';
 
 /** Facts about the running service. */
@@ -37,29 +36,21 @@ interface Restartable {
   readonly restart: () => Promise<void>;
 }
 
-/**
- * Endpoints of the service itself.
- *
- * - `GET /api/service`: the serving processes, their start times, and the configuration's folder.
- * - `POST /api/restart`: replaces the serving processes; the old ones finish their requests. Replies once the new ones serve.
- */
-export const serviceRoutes = (
-  facts: () => ServiceFacts,
-  supervision: Restartable | undefined,
-): readonly DocumentedRoute[] => [
-  adminRoute('POST', '/api/restart', {
+/** The service itself. After a restart, the old processes finish their requests; it is answered once the new ones serve. */
+export const serviceOperations = (facts: () => ServiceFacts, supervision: Restartable | undefined) => ({
+  restart: adminOperation({
     summary: 'Restarts the service',
     says: 'The restart has begun.',
     reply: Outcome,
     answer: () => restart(supervision),
   }),
-  jsonRoute('GET', '/api/service', {
+  state: jsonOperation({
     summary: 'Which processes serve',
     says: 'The processes.',
     reply: ServiceState,
     answer: () => show(facts()),
   }),
-];
+});
 
 const restart = async (supervision: Restartable | undefined): Promise<WholeReply> => {
   if (!supervision) return fail('unavailable', 'This service runs inside another program, which alone can restart it.');

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { DocumentedRoute, OperationDoc } from '../engine/http/documented-route.ts';
+import type { OperationDoc, RouteOperation } from '../engine/http/documented-route.ts';
 import type { ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { Headers } from '../engine/model/protocol.ts';
@@ -29,24 +29,19 @@ const pageHeaders: Headers = {
  * Serves the web interface: `GET /ui` is its page, `/ui/assets/*` its files. Needs no key: the files hold no secrets, and a
  * browser couldn't send one for them.
  */
-export const uiRoutes = (filesNow: () => Promise<UiFiles>, canBuild: () => boolean): readonly DocumentedRoute[] => {
-  const route = (path: string, answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc) => {
-    const endpoint = openEndpoint(({ headers }, { '*': rest = '' }) => answer(headers, rest));
-    return { method: 'GET', path, endpoint, doc };
-  };
-  return [
-    route(
-      '/ui',
-      async (headers) => {
-        const files = await filesNow();
-        return files.has('index.html') ? send(files, 'index.html', headers) : noPage(canBuild());
-      },
-      pageDoc,
-    ),
-    route('/ui/', async () => redirect, redirectDoc),
-    route('/ui/assets/*', async (headers, rest) => send(await filesNow(), `assets/${rest}`, headers), assetDoc),
-  ];
-};
+export const uiOperations = (filesNow: () => Promise<UiFiles>, canBuild: () => boolean) => ({
+  page: open(async (headers) => {
+    const files = await filesNow();
+    return files.has('index.html') ? send(files, 'index.html', headers) : noPage(canBuild());
+  }, pageDoc),
+  redirect: open(async () => redirect, redirectDoc),
+  asset: open(async (headers, rest) => send(await filesNow(), `assets/${rest}`, headers), assetDoc),
+});
+
+const open = (answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc): RouteOperation => ({
+  endpoint: openEndpoint(({ headers }, { '*': rest = '' }) => answer(headers, rest)),
+  doc,
+});
 
 const send = async (files: UiFiles, name: string, headers: Headers): Promise<WholeReply> => {
   const file = files.get(name) ?? fail('not-found', 'The web interface has no such file.');

@@ -1,11 +1,10 @@
 import Type from 'typebox';
 import { referredName, showReferencesIn } from '../engine/config/env.ts';
-import type { DocumentedRoute } from '../engine/http/documented-route.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { lessonsOfProvider } from '../engine/routing/show-taught.ts';
 import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
-import { done, jsonRoute } from './endpoint.ts';
+import { done, jsonOperation } from './endpoint.ts';
 import { Outcome, UpstreamRow } from './schema.ts';
 
 const name = (description: string) => Type.Optional(Type.String({ description }));
@@ -14,8 +13,8 @@ const name = (description: string) => Type.Optional(Type.String({ description })
  * `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process, and what its refusals have
  * taught. `DELETE /api/upstreams/taught` forgets that.
  */
-export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/upstreams', {
+export const upstreamOperations = (gateway: () => Gateway) => ({
+  states: jsonOperation({
     summary: 'How each provider stands: breakers, keys, queue, connections, what its refusals have taught',
     says: 'The providers of the configuration.',
     reply: Type.Object({ upstreams: Type.Array(UpstreamRow) }),
@@ -27,7 +26,7 @@ export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute
       return { upstreams: states.map((state, index) => ({ ...show(state), taught: shown[index] ?? [] })) };
     },
   }),
-  jsonRoute('DELETE', '/api/upstreams/taught', {
+  forget: jsonOperation({
     summary: "Forgets what a provider's refusals have taught",
     says: 'The fields are sent again, by all processes.',
     reply: Outcome,
@@ -51,7 +50,7 @@ export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute
       return done(`Forgotten: ${[...new Set(found.map(([, { lesson }]) => lesson.field))].join(', ')}.`);
     },
   }),
-];
+});
 
 const show = ({ provider, live, retrying, connections, keys, models }: UpstreamState): Omit<UpstreamRow, 'taught'> => ({
   provider,

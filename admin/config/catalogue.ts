@@ -3,13 +3,12 @@ import type { Provider } from '../../engine/config/config.ts';
 import { showReferencesIn } from '../../engine/config/env.ts';
 import type { LocalServerKind } from '../../engine/endpoints/local-servers.ts';
 import { refreshModels } from '../../engine/endpoints/refresh-models.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail, quoted } from '../../engine/model/fault.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import type { KnownModel } from '../../engine/routing/catalogue/known-model.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
 import { modelNames } from '../../engine/routing/model-names.ts';
-import { jsonRoute, readJsonBody } from '../endpoint.ts';
+import { jsonOperation, readJsonBody } from '../endpoint.ts';
 import { type KnownModelRow, ModelCatalogueReply, RefreshedModels } from '../schema.ts';
 
 /** Dependencies of the catalogue's endpoints. */
@@ -31,8 +30,8 @@ const RefreshRequest = Type.Object({
 });
 
 /** `GET /api/models`: what is known of the configured models. `POST /api/models/refresh`: asks the providers for their lists. */
-export const catalogueRoutes = ({ gateway, refreshed, ...parts }: CatalogueParts): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/models', {
+export const catalogueOperations = ({ gateway, refreshed, ...parts }: CatalogueParts) => ({
+  models: jsonOperation({
     summary: 'What is known of the models: window, output, prices, retirement',
     says: 'The models of the configuration, by provider.',
     reply: ModelCatalogueReply,
@@ -47,7 +46,7 @@ export const catalogueRoutes = ({ gateway, refreshed, ...parts }: CatalogueParts
       };
     },
   }),
-  jsonRoute('POST', '/api/models/refresh', {
+  refresh: jsonOperation({
     summary: 'Asks the providers for their lists of models',
     says: 'What each of them answered.',
     reply: RefreshedModels,
@@ -63,7 +62,7 @@ export const catalogueRoutes = ({ gateway, refreshed, ...parts }: CatalogueParts
       return { providers };
     },
   }),
-];
+});
 
 /** Loads the table of prices if a model needs it. */
 const loadWanted = async ({ config, catalogue, modelFacts }: Gateway): Promise<void> => {

@@ -6,12 +6,11 @@ import type { Change } from '../../engine/config/files/change.ts';
 import type { ConfigStore } from '../../engine/config/files/store.ts';
 import { configSchema } from '../../engine/config/json-schema.ts';
 import { ConfigFile } from '../../engine/config/schema.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { HttpRequest, WholeReply } from '../../engine/http/endpoint.ts';
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { adminRoute, done, jsonReply, jsonRoute, readJsonBody } from '../endpoint.ts';
+import { adminOperation, done, jsonOperation, jsonReply, readJsonBody } from '../endpoint.ts';
 import { BackupList, CheckedConfig, Outcome } from '../schema.ts';
 import { secretsQuery, showSecrets } from '../shown-secrets.ts';
 
@@ -19,31 +18,25 @@ const RestoreRequest = Type.Object({ name: Type.String({ description: 'As the li
 const restoreReader = reader(RestoreRequest, { compiled: false });
 
 /**
- * Endpoints of the configuration. A change that has begun completes even if the client disconnects.
- *
- * - `GET /api/config`: the configuration as written, and an entity tag; with `secrets=hidden`, placeholders instead of secrets.
- * - `POST /api/config`: replaces it; with `if-match`, only if the tag still matches. A placeholder keeps its secret.
- * - `POST /api/config/check`: validates a configuration; `GET`: the file, as a reload or restart would.
- * - `GET /api/config/schema`: its JSON Schema.
- * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them, as `GET /api/config` shows it.
- * - `POST /api/config/restore`: restores a backup.
+ * The configuration. A change that has begun completes even if the client disconnects; with `if-match`, it is made only if the entity tag
+ * still matches. With `secrets=hidden`, placeholders are shown instead of secrets; a placeholder that is sent back keeps its secret.
  */
-export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => [
-  adminRoute('GET', '/api/config', {
+export const configOperations = (store: ConfigStore) => ({
+  read: adminOperation({
     summary: 'The configuration',
     says: 'The configuration as written, including its keys; references to the environment stay references.',
     reply: ConfigFile,
     query: secretsQuery,
     answer: async (request) => jsonReply(showSecrets(request, store.source), 200, { etag: etagOf(store.source) }),
   }),
-  adminRoute('POST', '/api/config', {
+  replace: adminOperation({
     summary: 'Replaces the configuration',
     says: 'It is in effect.',
     reply: Outcome,
     request: ConfigFile,
     answer: (request) => replace(store, request),
   }),
-  jsonRoute('POST', '/api/config/check', {
+  check: jsonOperation({
     summary: 'What a configuration would come to',
     says: 'What is wrong with it, and what would need a restart; nothing is changed.',
     reply: CheckedConfig,
@@ -53,7 +46,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
       return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
     },
   }),
-  jsonRoute('GET', '/api/config/check', {
+  checkFile: jsonOperation({
     summary: 'What the file would come to',
     says: 'What is wrong with the file as it is on disk, judged as at a reload or restart; nothing is changed.',
     reply: CheckedConfig,
@@ -62,19 +55,19 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
       return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
     },
   }),
-  adminRoute('GET', '/api/config/schema', {
+  schema: adminOperation({
     summary: "The configuration's schema",
     says: 'As JSON Schema.',
     reply: Type.Object({ type: Type.String() }),
     answer: async () => jsonReply(configSchema()),
   }),
-  jsonRoute('GET', '/api/config/backups', {
+  backups: jsonOperation({
     summary: 'Earlier configurations, newest first',
     says: 'The list.',
     reply: BackupList,
     answer: async () => ({ backups: (await store.listBackups()).map(show) }),
   }),
-  adminRoute('GET', '/api/config/backups/:name', {
+  backup: adminOperation({
     summary: 'An earlier configuration',
     says: 'As written, including its keys.',
     reply: ConfigFile,
@@ -85,7 +78,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
       return fail('invalid-request', `That backup can't be read:${formatFindings(parsed.faults)}`);
     },
   }),
-  jsonRoute('POST', '/api/config/restore', {
+  restore: jsonOperation({
     summary: 'Takes an earlier configuration',
     says: 'It is in effect.',
     reply: Outcome,
@@ -93,7 +86,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     answer: async ({ body }) =>
       configOutcome((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
   }),
-];
+});
 
 const noBackup = (): never => fail('not-found', 'There is no backup of that name.');
 

@@ -2,7 +2,6 @@ import { finalize, from, mergeMap } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../../engine/config/config.ts';
 import { explain } from '../../engine/endpoints/explain.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
 import { fail } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
@@ -10,7 +9,7 @@ import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { clientWires } from '../../engine/model/wire/client-wires.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
-import { jsonRoute, readJsonBody } from '../endpoint.ts';
+import { jsonOperation, readJsonBody } from '../endpoint.ts';
 import { Explanation } from '../schema.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
@@ -40,12 +39,12 @@ const requestReader = reader(ExplainRequest, { compiled: false });
 /**
  * `POST /api/explain` (a request in the body) and `GET` (a minimal one from the query): explains a request. Calls no upstream.
  */
-export const explainRoutes = (
+export const explainOperations = (
   gateway: () => Gateway,
   clients: readonly ClientProtocol[],
   /** Builds a configuration for inspection; rejects with a fault if it can't be used. */
   aside: (source: JsonObject) => Promise<Gateway>,
-): readonly DocumentedRoute[] => {
+) => {
   const answer = (request: HttpRequest) => {
     const active = gateway();
     const { configuration, question } = questionOf(request, clients, active.config);
@@ -60,18 +59,18 @@ export const explainRoutes = (
       ),
     );
   };
-  return [
-    jsonRoute('GET', '/api/explain', {
+  return {
+    explain: jsonOperation({
       ...explainDoc,
       query: fields,
       answer: answer,
     }),
-    jsonRoute('POST', '/api/explain', {
+    explainBody: jsonOperation({
       ...explainDoc,
       request: ExplainRequest,
       answer: answer,
     }),
-  ];
+  };
 };
 
 const questionOf = (

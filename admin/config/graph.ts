@@ -2,7 +2,6 @@ import Type from 'typebox';
 import type { Config, Pool, Provider } from '../../engine/config/config.ts';
 import { showReferencesIn } from '../../engine/config/env.ts';
 import { findProvider, poolDestination } from '../../engine/config/sections/destination.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail } from '../../engine/model/fault.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import { probeRequest } from '../../engine/model/request.ts';
@@ -12,15 +11,15 @@ import { showPlan } from '../../engine/routing/plan/plan.ts';
 import { emptyPromptSize, namesDestination, resolveRoute } from '../../engine/routing/resolve.ts';
 import { unknownOrigin } from '../../engine/routing/rules/request-facts.ts';
 import { matchRules } from '../../engine/routing/rules/rules.ts';
-import { jsonRoute } from '../endpoint.ts';
+import { jsonOperation } from '../endpoint.ts';
 import { PlanGraph } from '../schema.ts';
 
 /**
  * `GET /api/graph`: the transformer graphs of requests. `model` alone routes like a client's request; `provider` and `model`
  * name a destination; neither: all configured routes. `client` selects a client protocol.
  */
-export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProtocol[]): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/graph', {
+export const graphOperations = (gateway: () => Gateway, clients: readonly ClientProtocol[]) => ({
+  graph: jsonOperation({
     summary: 'The steps that requests run through',
     says: 'One graph for each client protocol and route.',
     reply: Type.Object({ graphs: Type.Array(PlanGraph) }),
@@ -35,7 +34,7 @@ export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProt
       return showReferencesIn(current.config.referred, { graphs });
     },
   }),
-];
+});
 
 const draw = (query: URLSearchParams, gateway: Gateway, clients: readonly ClientProtocol[], atMs: number) => {
   const wanted = query.get('client');

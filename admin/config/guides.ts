@@ -5,15 +5,14 @@ import { shellLines, withoutProxy } from '../../engine/client-tools/shell.ts';
 import { anyKey, clientKeyVariable, keyReference, routedName, shells } from '../../engine/client-tools/tool.ts';
 import { clientTools } from '../../engine/client-tools/tools.ts';
 import { showReferencesIn } from '../../engine/config/env.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail } from '../../engine/model/fault.ts';
 import type { Gateway } from '../../engine/routing/gateway.ts';
-import { jsonRoute } from '../endpoint.ts';
+import { jsonOperation } from '../endpoint.ts';
 import { ClientGuides } from '../schema.ts';
 
 /** `GET /api/clients/guides`: how each client program is directed to the gateway. */
-export const guideRoutes = (gateway: () => Pick<Gateway, 'config' | 'modelFacts'>): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/clients/guides', {
+export const guideOperations = (gateway: () => Pick<Gateway, 'config' | 'modelFacts'>) => ({
+  guides: jsonOperation({
     summary: 'How client programs are directed to the gateway',
     says: 'What to copy for each of them.',
     reply: ClientGuides,
@@ -54,4 +53,4 @@ export const guideRoutes = (gateway: () => Pick<Gateway, 'config' | 'modelFacts'
       });
     },
   }),
-];
+});

@@ -10,9 +10,8 @@ import {
 import type { Presets } from '../../engine/config/presets/presets.ts';
 import { ConfigFile } from '../../engine/config/schema.ts';
 import { putSecretsBack } from '../../engine/config/secrets.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import { fail, quoted } from '../../engine/model/fault.ts';
-import { adminRoute, done, jsonReply, jsonRoute, readJsonBody } from '../endpoint.ts';
+import { adminOperation, done, jsonOperation, jsonReply, readJsonBody } from '../endpoint.ts';
 import { Outcome, PresetList } from '../schema.ts';
 import { secretsQuery, showSecrets } from '../shown-secrets.ts';
 
@@ -20,15 +19,15 @@ import { secretsQuery, showSecrets } from '../shown-secrets.ts';
  * Endpoints of presets. `GET /api/presets` lists them, with the faults of invalid ones. For `/api/presets/{name}`: `GET`
  * returns the manifest as written, or with placeholders (`secrets=hidden`), `PUT` validates and replaces it, `DELETE` removes it.
  */
-export const presetAdminRoutes = (home: string, presets: Presets<unknown>): readonly DocumentedRoute[] => {
+export const presetOperations = (home: string, presets: Presets<unknown>) => {
   const show = async ({ name, path }: PresetFile): Promise<PresetList['presets'][number]> => {
     const parsed = await readManifest(home, name).catch(() => undefined);
     const faults =
       parsed === undefined ? unreadable : 'faults' in parsed ? parsed.faults : presets.validate(parsed.source).faults;
     return { name, path, ...(faults.length > 0 && { faults }) };
   };
-  return [
-    jsonRoute('GET', '/api/presets', {
+  return {
+    list: jsonOperation({
       summary: 'The presets',
       says: 'The list.',
       reply: PresetList,
@@ -36,7 +35,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
         presets: await Promise.all((await listPresets(home)).map(show)),
       }),
     }),
-    adminRoute('GET', '/api/presets/:name', {
+    read: adminOperation({
       summary: "A preset's manifest",
       says: 'As written, including its keys.',
       reply: ConfigFile,
@@ -47,7 +46,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
         return fail('invalid-request', `The manifest can't be read:${formatFindings(parsed.faults)}`);
       },
     }),
-    jsonRoute('PUT', '/api/presets/:name', {
+    save: jsonOperation({
       summary: 'Writes a preset',
       says: 'It is in effect.',
       reply: Outcome,
@@ -68,14 +67,14 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
         return done(sentences.join(' '));
       },
     }),
-    jsonRoute('DELETE', '/api/presets/:name', {
+    remove: jsonOperation({
       summary: 'Removes a preset',
       says: 'It is gone.',
       reply: Outcome,
       answer: async (_, { name = '' }) =>
         (await removePreset(home, name)) ? done(`The preset ${name} was removed.`) : noPreset(name),
     }),
-  ];
+  };
 };
 
 const unreadable: readonly Finding[] = [{ path: 'manifest.json', message: "can't be read" }];

@@ -9,7 +9,6 @@ import type { ProviderDraft, Validation } from '../../engine/config/validate.ts'
 import { findLocalServers, type LocalServerKind } from '../../engine/endpoints/local-servers.ts';
 import { tryProvider } from '../../engine/endpoints/try-provider.ts';
 import { listUpstreamModels } from '../../engine/endpoints/upstream-models.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
 import { FaultError, faultOf } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
@@ -17,7 +16,7 @@ import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { textMask } from '../../engine/observe/log/mask-text.ts';
 import { type Gateway, secretsOf } from '../../engine/routing/gateway.ts';
-import { jsonRoute, readJsonBody } from '../endpoint.ts';
+import { jsonOperation, readJsonBody } from '../endpoint.ts';
 import { LocalServers, ModelsOutcome, TestOutcome } from '../schema.ts';
 
 /** Dependencies of the provider endpoints. */
@@ -57,28 +56,28 @@ const maxReplyLength = 200;
  * sends a minimal request through its graph, `POST /api/providers/models` lists the vendor's models. Upstream failures are
  * reported with status 200 and a message.
  */
-export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[] => [
-  jsonRoute('POST', '/api/providers/test', {
+export const providerOperations = (parts: ProviderParts) => ({
+  test: jsonOperation({
     summary: 'Tries a provider',
     says: 'What happened.',
     reply: TestOutcome,
     request: TestRequest,
     answer: (request) => test(request, parts),
   }),
-  jsonRoute('GET', '/api/providers/local', {
+  local: jsonOperation({
     summary: 'Model servers on this machine',
     says: 'Those that listen at their usual ports, with their models.',
     reply: LocalServers,
     answer: async () => ({ servers: await findLocalServers(parts.localServerKinds) }),
   }),
-  jsonRoute('POST', '/api/providers/models', {
+  models: jsonOperation({
     summary: "A provider's own list of models",
     says: 'The list, or why there is none.',
     reply: ModelsOutcome,
     request: ListRequest,
     answer: (request) => list(request, parts),
   }),
-];
+});
 
 const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observable<TestOutcome> => {
   const source = readJsonBody(body);

@@ -3,11 +3,10 @@ import type { TransformerEntry } from '../../engine/config/config.ts';
 import { type LoadedStage, loadShipped } from '../../engine/config/custom/load-stages.ts';
 import type { OpenTransformer } from '../../engine/config/custom/transformer.ts';
 import type { Finding } from '../../engine/config/diagnostics.ts';
-import type { DocumentedRoute } from '../../engine/http/documented-route.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Format, Transformer } from '../../engine/model/transformer.ts';
 import type { TransformerRegistry } from '../../engine/routing/plan/choose-format.ts';
-import { jsonRoute } from '../endpoint.ts';
+import { jsonOperation } from '../endpoint.ts';
 import { TransformerRow } from '../schema.ts';
 
 const both = { request: true, events: true, call: true };
@@ -16,19 +15,19 @@ const both = { request: true, events: true, call: true };
  * `GET /api/transformers`: formats with their upstream path, stages, and custom modules, including those that failed to load.
  * `entries` are the configuration's.
  */
-export const transformerRoutes = (
+export const transformerOperations = (
   registry: () => TransformerRegistry,
   entries: () => readonly TransformerEntry[] = () => [],
   /** Why changed modules can't be used. */
   stale: () => readonly Finding[] = () => [],
-): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/transformers', {
+) => ({
+  list: jsonOperation({
     summary: 'All transformers',
     says: 'The list.',
     reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
     answer: async () => ({ transformers: await list(registry(), entries(), stale()) }),
   }),
-];
+});
 
 const list = async (
   { formats, stages, shipped = [], custom }: TransformerRegistry,

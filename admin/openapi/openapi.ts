@@ -4,19 +4,18 @@ import { type DocumentedRoute, docOf, type OperationDoc } from '../../engine/htt
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import { adminEndpoint, jsonReply, ServiceFault } from '../endpoint.ts';
 
-/** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
-export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {
+/** Describes all routes as OpenAPI 3.1. */
+export const openApiOperations = (routes: () => readonly DocumentedRoute[], version: string) => {
   let description: Promise<JsonObject> | undefined;
-  const route: DocumentedRoute = {
-    method: 'GET',
-    path: '/openapi.json',
-    endpoint: adminEndpoint(() => {
-      description ??= openApiDocument([...otherRoutes, route], version);
-      return from(description).pipe(map((document) => jsonReply(document)));
-    }),
-    doc: openApiDoc,
+  return {
+    document: {
+      endpoint: adminEndpoint(() => {
+        description ??= openApiDocument(routes(), version);
+        return from(description).pipe(map((document) => jsonReply(document)));
+      }),
+      doc: openApiDoc,
+    },
   };
-  return [route];
 };
 
 /** Describes all routes that have a description. Source: OpenAPI Specification 3.1.0, whose schemas are JSON Schema. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { jsonRoute } from '../../admin/endpoint.ts';
+import { jsonOperation } from '../../admin/endpoint.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
 import type { FeatureFolder } from '../../engine/feature.ts';
 
 const SlowRequests = Type.Array(Type.Object({ provider: Type.String(), count: Type.Integer() }));
@@ -26,14 +27,14 @@ export const slowRequests: FeatureFolder = {
           samples: () => [...counts].map(([provider, value]) => ({ labels: [provider], value })),
         },
       ],
-      routes: [
-        jsonRoute('GET', '/api/slow', {
+      routes: laterRoutes({ counts: 'GET /api/slow' }, async () => ({
+        counts: jsonOperation({
           summary: 'Slow requests by provider',
           says: 'The counts.',
           reply: SlowRequests,
           answer: () => [...counts].map(([provider, count]) => ({ provider, count })),
         }),
-      ],
+      })),
     };
   },
 };

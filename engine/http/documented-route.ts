@@ -7,8 +7,11 @@ export interface DocumentedRoute extends HttpRoute {
   readonly doc?: OperationDoc | (() => Promise<OperationDoc | undefined>) | undefined;
 }
 
+/** What is done at a route, wherever it is. */
+export type RouteOperation = Pick<DocumentedRoute, 'endpoint' | 'doc'>;
+
 /** A route's description, loaded if need be. */
-export const docOf = async ({ doc }: DocumentedRoute): Promise<OperationDoc | undefined> =>
+export const docOf = async ({ doc }: RouteOperation): Promise<OperationDoc | undefined> =>
   typeof doc === 'function' ? doc() : doc;
 
 /** OpenAPI description of a route. */

@@ -72,17 +72,17 @@ export const httpRoutes = (parts: HttpRouteParts): (() => readonly DocumentedRou
   const lasting = [...adminRoutes(parts), ...healthRoutes(health)];
   return () => {
     const paths = [...modelPaths(parts), ...lists];
-    const routes: readonly DocumentedRoute[] = [
+    const all: readonly DocumentedRoute[] = [
       ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
       ...presetRoutes(paths, current, presets),
       ...lasting,
       ...features.routes(),
+      ...laterRoutes({ document: 'GET /openapi.json' }, async () => {
+        const { openApiOperations } = await import('../../admin/openapi/openapi.ts');
+        return openApiOperations(() => all, version);
+      }),
     ];
-    const openApi = laterRoutes(['GET /openapi.json'], async () => {
-      const { openApiRoutes } = await import('../../admin/openapi/openapi.ts');
-      return openApiRoutes(routes, version);
-    });
-    return [...routes, ...openApi];
+    return all;
   };
 };
 
@@ -96,54 +96,56 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
   const limitMs = parts.waits.trialMs;
   return [
     ...laterRoutes(
-      [
-        'GET /api/config',
-        'POST /api/config',
-        'GET /api/config/check',
-        'POST /api/config/check',
-        'GET /api/config/schema',
-        'GET /api/config/backups',
-        'GET /api/config/backups/:name',
-        'POST /api/config/restore',
-      ],
-      async () => (await import('../../admin/config/config.ts')).configRoutes(store),
+      {
+        read: 'GET /api/config',
+        replace: 'POST /api/config',
+        check: 'POST /api/config/check',
+        checkFile: 'GET /api/config/check',
+        schema: 'GET /api/config/schema',
+        backups: 'GET /api/config/backups',
+        backup: 'GET /api/config/backups/:name',
+        restore: 'POST /api/config/restore',
+      },
+      async () => (await import('../../admin/config/config.ts')).configOperations(store),
     ),
-    ...laterRoutes(['GET /api/logs/files', 'GET /api/logs', 'DELETE /api/logs'], async () =>
-      (await import('../../admin/logs.ts')).logRoutes(home, logs),
+    ...laterRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
+      (await import('../../admin/logs.ts')).logOperations(home, logs),
     ),
-    ...laterRoutes(['GET /api/transformers'], async () => {
-      const { transformerRoutes } = await import('../../admin/config/transformers.ts');
-      return transformerRoutes(
+    ...laterRoutes({ list: 'GET /api/transformers' }, async () => {
+      const { transformerOperations } = await import('../../admin/config/transformers.ts');
+      return transformerOperations(
         () => gateway().registry,
         () => gateway().config.transformers,
         () => store.staleModules,
       );
     }),
-    ...laterRoutes(['GET /api/clients/guides'], async () =>
-      (await import('../../admin/config/guides.ts')).guideRoutes(gateway),
+    ...laterRoutes({ guides: 'GET /api/clients/guides' }, async () =>
+      (await import('../../admin/config/guides.ts')).guideOperations(gateway),
     ),
-    ...laterRoutes(['GET /api/graph'], async () =>
-      (await import('../../admin/config/graph.ts')).graphRoutes(gateway, protocols),
+    ...laterRoutes({ graph: 'GET /api/graph' }, async () =>
+      (await import('../../admin/config/graph.ts')).graphOperations(gateway, protocols),
     ),
-    ...laterRoutes(['GET /api/explain', 'POST /api/explain'], async () =>
-      (await import('../../admin/config/explain.ts')).explainRoutes(gateway, protocols, aside),
+    ...laterRoutes({ explain: 'GET /api/explain', explainBody: 'POST /api/explain' }, async () =>
+      (await import('../../admin/config/explain.ts')).explainOperations(gateway, protocols, aside),
     ),
-    ...laterRoutes(['POST /api/providers/test', 'GET /api/providers/local', 'POST /api/providers/models'], async () =>
-      (await import('../../admin/config/providers.ts')).providerRoutes({
-        client,
-        configWith,
-        build,
-        limitMs,
-        localServerKinds,
-      }),
+    ...laterRoutes(
+      { test: 'POST /api/providers/test', local: 'GET /api/providers/local', models: 'POST /api/providers/models' },
+      async () =>
+        (await import('../../admin/config/providers.ts')).providerOperations({
+          client,
+          configWith,
+          build,
+          limitMs,
+          localServerKinds,
+        }),
     ),
-    ...laterRoutes(['GET /api/models', 'POST /api/models/refresh'], async () => {
-      const [{ catalogueRoutes }, usual] = await Promise.all([
+    ...laterRoutes({ models: 'GET /api/models', refresh: 'POST /api/models/refresh' }, async () => {
+      const [{ catalogueOperations }, usual] = await Promise.all([
         import('../../admin/config/catalogue.ts'),
         import('../endpoints/local-servers.ts'),
       ]);
       const kinds = localServerKinds ?? usual.localServerKinds;
-      return catalogueRoutes({
+      return catalogueOperations({
         aliasPrefix: messagesModels.aliasPrefix ?? '',
         gateway,
         client,
@@ -153,23 +155,28 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       });
     }),
     ...laterRoutes(
-      ['GET /api/presets', 'GET /api/presets/:name', 'PUT /api/presets/:name', 'DELETE /api/presets/:name'],
-      async () => (await import('../../admin/config/presets.ts')).presetAdminRoutes(home, presets),
+      {
+        list: 'GET /api/presets',
+        read: 'GET /api/presets/:name',
+        save: 'PUT /api/presets/:name',
+        remove: 'DELETE /api/presets/:name',
+      },
+      async () => (await import('../../admin/config/presets.ts')).presetOperations(home, presets),
     ),
     ...laterRoutes(
-      ['GET /ui', 'GET /ui/', 'GET /ui/assets/*'],
+      { page: 'GET /ui', redirect: 'GET /ui/', asset: 'GET /ui/assets/*' },
       async () => {
         const { uiFilesIn } = await import('../../admin/ui-files.ts');
-        const { uiRoutes } = await import('../../admin/ui.ts');
-        return uiRoutes(uiFilesIn(uiFolder), () => existsSync(new URL('ui/build.js', root)));
+        const { uiOperations } = await import('../../admin/ui.ts');
+        return uiOperations(uiFilesIn(uiFolder), () => existsSync(new URL('ui/build.js', root)));
       },
       { open: true },
     ),
-    ...laterRoutes(['POST /api/restart', 'GET /api/service'], async () =>
-      (await import('../../admin/service.ts')).serviceRoutes(facts, supervision),
+    ...laterRoutes({ restart: 'POST /api/restart', state: 'GET /api/service' }, async () =>
+      (await import('../../admin/service.ts')).serviceOperations(facts, supervision),
     ),
-    ...laterRoutes(['GET /api/upstreams', 'DELETE /api/upstreams/taught'], async () =>
-      (await import('../../admin/upstreams.ts')).upstreamRoutes(gateway),
+    ...laterRoutes({ states: 'GET /api/upstreams', forget: 'DELETE /api/upstreams/taught' }, async () =>
+      (await import('../../admin/upstreams.ts')).upstreamOperations(gateway),
     ),
   ];
 };

@@ -2,12 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { concat, concatMap, defer, delay, from, map, of } from 'rxjs';
-import { configRoutes } from '../../admin/config/config.ts';
+import { configOperations } from '../../admin/config/config.ts';
 import { formatFault } from '../../admin/endpoint.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
+import type { ConfigStore } from '../../engine/config/files/store.ts';
 import type { HttpRoute } from '../../engine/http/router.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '../engine/config/files/store-rig.ts';
 import { jsonOf, type Rig, serveRoutes } from './rig.ts';
+
+const configRoutes = (store: ConfigStore) =>
+  laterRoutes(
+    {
+      read: 'GET /api/config',
+      replace: 'POST /api/config',
+      check: 'POST /api/config/check',
+      checkFile: 'GET /api/config/check',
+      schema: 'GET /api/config/schema',
+      backups: 'GET /api/config/backups',
+      backup: 'GET /api/config/backups/:name',
+      restore: 'POST /api/config/restore',
+    },
+    async () => configOperations(store),
+  );
 
 const serve = async (
   t: ExecutionContext,

@@ -3,7 +3,7 @@ import test from 'ava';
 import { from } from 'rxjs';
 import Type from 'typebox';
 import { request } from 'undici';
-import { adminEndpoint, jsonRoute } from '../../admin/endpoint.ts';
+import { adminEndpoint, jsonOperation } from '../../admin/endpoint.ts';
 import { chooseServer } from '../../engine/http/choose-server.ts';
 import type { ReplyPart } from '../../engine/http/endpoint.ts';
 import { apiKey, serveRoutes } from './rig.ts';
@@ -11,8 +11,11 @@ import { apiKey, serveRoutes } from './rig.ts';
 const large = { says: 'ä'.repeat(50_000), ends: true };
 const events = `data: ${'x'.repeat(5_000)}\n\n`;
 
-const json = (path: string, value: object) =>
-  jsonRoute('GET', path, { summary: '', says: '', reply: Type.Unknown(), answer: () => value });
+const json = (path: string, value: object) => ({
+  method: 'GET',
+  path,
+  ...jsonOperation({ summary: '', says: '', reply: Type.Unknown(), answer: () => value }),
+});
 
 const stream: readonly ReplyPart[] = [
   { type: 'head', status: 200, headers: { 'content-type': 'text/event-stream' } },

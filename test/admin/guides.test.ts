@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { guideRoutes } from '../../admin/config/guides.ts';
+import { guideOperations } from '../../admin/config/guides.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
 import { ClientGuides } from '../../admin/schema.ts';
 import { shellLines, withoutProxy } from '../../engine/client-tools/shell.ts';
 import { anyKey, keyReference, shells } from '../../engine/client-tools/tool.ts';
@@ -16,10 +17,12 @@ const base = 'http://10.0.0.5:3999/preset/x';
 const replies = reader(ClientGuides);
 
 const open = async (t: ExecutionContext, current = config) => {
-  const routes = guideRoutes(() => ({
-    config: current,
-    modelFacts: (one) => catalogue.know(one.provider, one.model, { format: {}, because: 'plain' }),
-  }));
+  const routes = laterRoutes({ guides: 'GET /api/clients/guides' }, async () =>
+    guideOperations(() => ({
+      config: current,
+      modelFacts: (one) => catalogue.know(one.provider, one.model, { format: {}, because: 'plain' }),
+    })),
+  );
   const { port } = await serve(t, routes);
   return async (query: Readonly<Record<string, string>>) => {
     const answer = await request(`http://127.0.0.1:${port}/api/clients/guides?${new URLSearchParams(query)}`);

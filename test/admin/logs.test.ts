@@ -13,7 +13,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
-import { logRoutes, sendLog } from '../../admin/logs.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
+import { logOperations, sendLog } from '../../admin/logs.ts';
 import { dataLength } from '../../engine/http/endpoint.ts';
 import { type Logs, quietLogs } from '../../engine/observe/log/logs.ts';
 import { openLogs } from '../../engine/observe/log/open-logs.ts';
@@ -46,6 +47,11 @@ const makeHome = (t: ExecutionContext): string => {
   execFileSync('mkfifo', [join(home, 'logs', 'junctor-20260101000003.log')]);
   return home;
 };
+
+const logRoutes = (...parts: Parameters<typeof logOperations>) =>
+  laterRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
+    logOperations(...parts),
+  );
 
 const serve = async (t: ExecutionContext, logs: Logs = quietLogs): Promise<Rig & { home: string }> => {
   const home = makeHome(t);

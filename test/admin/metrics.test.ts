@@ -1,14 +1,16 @@
 import test from 'ava';
 import { request } from 'undici';
+import { laterRoutes } from '../../admin/later-routes.ts';
 import { createMetrics } from '../../engine/features/metrics/metrics.ts';
-import { metricsRoutes } from '../../engine/features/metrics/routes.ts';
+import { metricsOperations } from '../../engine/features/metrics/routes.ts';
 import { RequestRecords } from '../../engine/request-record.ts';
 import { serve } from '../engine/http/rig.ts';
 import { recordStarter } from '../support/request-record.ts';
 
 test('GET /metrics requires the key', async (t) => {
   const metrics = createMetrics();
-  const { port } = await serve(t, metricsRoutes(metrics), { apiKey: 'secret' });
+  const routes = laterRoutes({ metrics: 'GET /metrics' }, async () => metricsOperations(metrics));
+  const { port } = await serve(t, routes, { apiKey: 'secret' });
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);
   t.false((await refused.body.text()).includes('junctor_'));

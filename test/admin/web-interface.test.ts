@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { uiRoutes } from '../../admin/ui.ts';
+import { laterRoutes } from '../../admin/later-routes.ts';
+import { uiOperations } from '../../admin/ui.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { misfitsOf } from '../support/openapi.ts';
@@ -671,13 +672,13 @@ test('until the interface is built, its page says so and loads itself again; a n
 });
 
 test("a package that has lost its interface's files says so, and what to do", async (t) => {
-  const { ask } = await serveRoutes(
-    t,
-    uiRoutes(
+  const load = async () =>
+    uiOperations(
       async () => new Map(),
       () => false,
-    ),
-  );
+    );
+  const places = { page: 'GET /ui', redirect: 'GET /ui/', asset: 'GET /ui/assets/*' } as const;
+  const { ask } = await serveRoutes(t, laterRoutes(places, load, { open: true }));
   const page = await ask('/ui');
   t.is(page.status, 503);
   t.regex(await page.text(), /files of the web interface are missing[\s\S]*junctor stop/);

@@ -29,6 +29,11 @@ export const clientsFeature: FeatureFolder<ClientsServices> = {
 
 const routesOf = (services: FeatureServices, counts: ClientServices | undefined): readonly DocumentedRoute[] =>
   laterRoutes(
-    ['GET /api/clients', 'POST /api/clients', 'PATCH /api/clients/:name', 'DELETE /api/clients/:name'],
-    async () => (await import('./routes.ts')).clientRoutes({ ...services, counts }),
+    {
+      list: 'GET /api/clients',
+      add: 'POST /api/clients',
+      change: 'PATCH /api/clients/:name',
+      remove: 'DELETE /api/clients/:name',
+    },
+    async () => (await import('./routes.ts')).clientOperations({ ...services, counts }),
   );

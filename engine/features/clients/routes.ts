@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { configOutcome } from '../../../admin/config/config.ts';
-import { jsonRoute, readJsonBody } from '../../../admin/endpoint.ts';
+import { jsonOperation, readJsonBody } from '../../../admin/endpoint.ts';
 import { AddedClient, ClientList, Outcome } from '../../../admin/schema.ts';
 import type { Config, NamedClient } from '../../config/config.ts';
 import type { ConfigStore } from '../../config/files/store.ts';
@@ -14,7 +14,6 @@ import {
   newClientKey,
 } from '../../config/sections/clients.ts';
 import type { FeatureServices } from '../../feature.ts';
-import type { DocumentedRoute } from '../../http/documented-route.ts';
 import { fail, quoted } from '../../model/fault.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { familySum, keyRefusalsName } from '../../observe/families.ts';
@@ -42,8 +41,8 @@ const untilOf = (expires: Json): Json => (typeof expires === 'string' ? expiryOf
  * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
  * `PATCH` changes what one may use, `DELETE` removes one.
  */
-export const clientRoutes = ({ current, store, features, counts }: ClientParts): readonly DocumentedRoute[] => [
-  jsonRoute('GET', '/api/clients', {
+export const clientOperations = ({ current, store, features, counts }: ClientParts) => ({
+  list: jsonOperation({
     summary: 'Clients with keys of their own: limits and use',
     says: 'The clients of the configuration.',
     reply: ClientList,
@@ -58,7 +57,7 @@ export const clientRoutes = ({ current, store, features, counts }: ClientParts):
       };
     },
   }),
-  jsonRoute('POST', '/api/clients', {
+  add: jsonOperation({
     summary: 'Adds a client',
     says: 'It is added, and this is its key.',
     reply: AddedClient,
@@ -73,7 +72,7 @@ export const clientRoutes = ({ current, store, features, counts }: ClientParts):
       return { message, key };
     },
   }),
-  jsonRoute('PATCH', '/api/clients/:name', {
+  change: jsonOperation({
     summary: 'Changes a client',
     says: 'What its key may use is changed; requests under way go on.',
     reply: Outcome,
@@ -97,7 +96,7 @@ export const clientRoutes = ({ current, store, features, counts }: ClientParts):
       );
     },
   }),
-  jsonRoute('DELETE', '/api/clients/:name', {
+  remove: jsonOperation({
     summary: 'Removes a client',
     says: 'Its key is refused from now on.',
     reply: Outcome,
@@ -111,7 +110,7 @@ export const clientRoutes = ({ current, store, features, counts }: ClientParts):
         lastClientNotice,
       ),
   }),
-];
+});
 
 /**
  * Changes `CLIENTS` alone: a change of the file that wasn't seen yet is applied first. `noticeOf`: what the change means for

@@ -1,4 +1,5 @@
 import { laterRoutes } from '../../../admin/later-routes.ts';
+import type { FleetState } from '../../../admin/schema.ts';
 import type { FeatureFolder } from '../../feature.ts';
 
 /** Other machines of the fleet: what is shown of them, what they are asked, and what they ask. */
@@ -6,31 +7,26 @@ export const fleet: FeatureFolder = {
   configured: (_, services) => services.fleet !== undefined,
   async open({ fleet: joined, features, store, outerUrl, active }) {
     if (!joined) return {};
-    const [
-      { fleetRoutes },
-      { fleetFigures, fleetState },
-      { fleetMetrics },
-      { answerNode: answerMachine, openNodes: openMachines },
-    ] = await Promise.all([
-      import('./routes.ts'),
-      import('./fleet-state.ts'),
-      import('./fleet-metrics.ts'),
-      import('./nodes.ts'),
-    ]);
+    const [{ answersRoute }, { fleetFigures, fleetState }, { fleetMetrics }, { answerNode, openNodes }] =
+      await Promise.all([
+        import('./routes.ts'),
+        import('./fleet-state.ts'),
+        import('./fleet-metrics.ts'),
+        import('./nodes.ts'),
+      ]);
     const streams = () => [...active].filter(({ isOpen }) => isOpen).length;
     return {
-      nodes: openMachines(joined, Date.now),
+      nodes: openNodes(joined, Date.now),
       metrics: fleetMetrics(() => fleetFigures(joined)),
-      routes: fleetRoutes({
-        state: () => fleetState(joined),
-        answer: (sealed) => answerMachine(joined.sealer, Date.now(), sealed, features.answerNode),
-      }),
+      routes: [
+        ...stateRoute(() => fleetState(joined)),
+        answersRoute((sealed) => answerNode(joined.sealer, Date.now(), sealed, features.answerNode)),
+      ],
       listening: () => joined.present(() => ({ source: store.source, address: outerUrl(), streams: streams() })),
     };
   },
-  closedRoutes: () =>
-    laterRoutes(['GET /api/fleet'], async () => {
-      const { fleetRoutes } = await import('./routes.ts');
-      return fleetRoutes({ state: () => ({ store: null, drift: false, members: [] }), answer: undefined });
-    }),
+  closedRoutes: () => stateRoute(() => ({ store: null, drift: false, members: [] })),
 };
+
+const stateRoute = (state: () => FleetState) =>
+  laterRoutes({ state: 'GET /api/fleet' }, async () => (await import('./routes.ts')).fleetOperations(state));

@@ -59,36 +59,35 @@ export const history: FeatureFolder<HistoryServices> = {
           },
         },
       }),
-      routes: laterRoutes(rows, async () => {
-        const { historyApiRoutes } = await import('./api/history-api.ts');
+      routes: laterRoutes(places, async () => {
+        const { historyOperations } = await import('./api/history-api.ts');
         const all = await requests();
         const kept = { ...services, stored: await stored(), requests: all, version };
-        return historyApiRoutes(kept, { ...services, requests: all, feeds });
+        return historyOperations(kept, { ...services, requests: all, feeds });
       }),
       stopping: () => feeds.close(),
     };
   },
 };
 
-/** In the order of `historyApiRoutes`. */
-const rows = [
-  'GET /api/requests',
-  'DELETE /api/requests',
-  'GET /api/requests/:id',
-  'GET /api/activity',
-  'GET /api/capture',
-  'POST /api/capture',
-  'GET /api/requests/:id/capture',
-  'POST /api/requests/:id/replay',
-  'GET /api/feed',
-  'GET /api/history',
-  'GET /api/history/facets',
-  'GET /api/history/histogram',
-  'GET /api/history/failures',
-  'GET /api/history/sums',
-  'GET /api/history/extent',
-  'DELETE /api/history',
-  'GET /api/history/export',
-  'GET /api/sessions',
-  'GET /api/sessions/:id',
-];
+const places = {
+  requests: 'GET /api/requests',
+  clearRequests: 'DELETE /api/requests',
+  request: 'GET /api/requests/:id',
+  captureFile: 'GET /api/requests/:id/capture',
+  replay: 'POST /api/requests/:id/replay',
+  activity: 'GET /api/activity',
+  capture: 'GET /api/capture',
+  switchCapture: 'POST /api/capture',
+  feed: 'GET /api/feed',
+  history: 'GET /api/history',
+  facets: 'GET /api/history/facets',
+  histogram: 'GET /api/history/histogram',
+  failures: 'GET /api/history/failures',
+  sums: 'GET /api/history/sums',
+  extent: 'GET /api/history/extent',
+  clearHistory: 'DELETE /api/history',
+  export: 'GET /api/history/export',
+  sessions: 'GET /api/sessions',
+  session: 'GET /api/sessions/:id',
+} as const;

@@ -27,7 +27,9 @@ export const metrics: FeatureFolder<MetricsServices> = {
           return undefined;
         },
       }),
-      routes: laterRoutes(['GET /metrics'], async () => (await import('./routes.ts')).metricsRoutes(counted)),
+      routes: laterRoutes({ metrics: 'GET /metrics' }, async () =>
+        (await import('./routes.ts')).metricsOperations(counted),
+      ),
       async close() {
         stopWatching();
         await feature.close?.();

@@ -1,13 +1,11 @@
 import Type from 'typebox';
 import { adminEndpoint, ServiceFault } from '../../../admin/endpoint.ts';
-import type { DocumentedRoute } from '../../http/documented-route.ts';
+import type { RouteOperation } from '../../http/documented-route.ts';
 import type { Metrics } from './metrics.ts';
 
 /** `GET /metrics`: metrics in Prometheus's text format. They reveal providers and models, so they need the key. */
-export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [
-  {
-    method: 'GET',
-    path: '/metrics',
+export const metricsOperations = (metrics: Metrics): Readonly<Record<'metrics', RouteOperation>> => ({
+  metrics: {
     endpoint: adminEndpoint(async () => {
       const { text, contentType } = await metrics.scrape();
       return {
@@ -24,4 +22,4 @@ export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [
       fault: ServiceFault,
     },
   },
-];
+});

@@ -20,8 +20,8 @@ export const usage: FeatureFolder = {
         answers: async ({ query }) => [JSON.stringify(await features.askStore('usage', query))],
       },
     }),
-    routes: laterRoutes(['GET /api/usage'], async () =>
-      (await import('./routes.ts')).usageRoutes({
+    routes: laterRoutes({ report: 'GET /api/usage' }, async () =>
+      (await import('./routes.ts')).usageOperations({
         nowMs,
         ask: features.askStore,
         others: (query) => (features.nodes.isShared() ? cellsOf(features.nodes, query) : undefined),

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { adminRoute, jsonTextReply } from '../../../admin/endpoint.ts';
-import type { DocumentedRoute } from '../../http/documented-route.ts';
+import { adminOperation, jsonTextReply } from '../../../admin/endpoint.ts';
 import type { WholeReply } from '../../http/endpoint.ts';
 import { fail } from '../../model/fault.ts';
 import type { AskStore } from '../../store/questions.ts';
@@ -20,8 +19,8 @@ interface UsageParts {
 }
 
 /** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other nodes. */
-export const usageRoutes = ({ nowMs, ask, others }: UsageParts): readonly DocumentedRoute[] => [
-  adminRoute('GET', '/api/usage', {
+export const usageOperations = ({ nowMs, ask, others }: UsageParts) => ({
+  report: adminOperation({
     summary: 'Requests, tokens and cost over time',
     says: 'Sums by name, and by 5 seconds, minute, hour, day or month.',
     reply: UsageReport,
@@ -55,7 +54,7 @@ export const usageRoutes = ({ nowMs, ask, others }: UsageParts): readonly Docume
       return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));
     },
   }),
-];
+});
 
 const csvReply = (body: string): WholeReply => ({
   type: 'whole',

@@ -3,7 +3,7 @@ import { finalize } from 'rxjs';
 import Type from 'typebox';
 import { adminEndpoint, gated, ServiceFault } from '../../../../admin/endpoint.ts';
 import { logSize } from '../../../../admin/logs.ts';
-import type { DocumentedRoute, OperationDoc } from '../../../http/documented-route.ts';
+import type { OperationDoc, RouteOperation } from '../../../http/documented-route.ts';
 import type { ReplyPart } from '../../../http/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import type { Logs } from '../../../observe/log/logs.ts';
@@ -28,19 +28,15 @@ const topics = ['requests', 'activity', 'log'] as const;
 type Topic = (typeof topics)[number];
 
 /** `GET /api/feed`: what is new, as a stream of events. */
-export const feedRoutes = (parts: FeedParts): readonly DocumentedRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/feed',
-    endpoint: adminEndpoint(({ query, backpressure }) => {
-      const params = new URLSearchParams(query);
-      const looks = readTopics(params).map((topic) => lookAt(topic, params, parts));
-      const feed = parts.feeds.add();
-      return gated(backpressure, (gate) => eventsOf(looks, feed, gate)).pipe(finalize(() => parts.feeds.remove(feed)));
-    }),
-    doc: feedDoc,
-  },
-];
+export const feedOperation = (parts: FeedParts): RouteOperation => ({
+  endpoint: adminEndpoint(({ query, backpressure }) => {
+    const params = new URLSearchParams(query);
+    const looks = readTopics(params).map((topic) => lookAt(topic, params, parts));
+    const feed = parts.feeds.add();
+    return gated(backpressure, (gate) => eventsOf(looks, feed, gate)).pipe(finalize(() => parts.feeds.remove(feed)));
+  }),
+  doc: feedDoc,
+});
 
 const readTopics = (params: URLSearchParams): readonly Topic[] => {
   const names = new Set((params.get('topics') ?? 'requests,activity').split(','));

@@ -1,16 +1,15 @@
-import type { DocumentedRoute } from '../../../http/documented-route.ts';
-import { feedRoutes } from './feed.ts';
-import { type HistoryParts, historyRoutes } from './history.ts';
-import { type RequestParts, requestRoutes } from './requests.ts';
-import { sessionRoutes } from './sessions.ts';
+import { feedOperation } from './feed.ts';
+import { type HistoryParts, keptOperations } from './history.ts';
+import { type RequestParts, requestOperations } from './requests.ts';
+import { sessionOperations } from './sessions.ts';
 
 /** All endpoints that read the history of requests. */
-export const historyApiRoutes = (
+export const historyOperations = (
   history: HistoryParts,
-  parts: Omit<RequestParts, 'history'> & Omit<Parameters<typeof feedRoutes>[0], 'requests'>,
-): readonly DocumentedRoute[] => [
-  ...requestRoutes({ ...parts, history }),
-  ...feedRoutes(parts),
-  ...historyRoutes(history),
-  ...sessionRoutes({ history, requests: parts.requests }),
-];
+  parts: Omit<RequestParts, 'history'> & Omit<Parameters<typeof feedOperation>[0], 'requests'>,
+) => ({
+  ...requestOperations({ ...parts, history }),
+  feed: feedOperation(parts),
+  ...keptOperations(history),
+  ...sessionOperations({ history, requests: parts.requests }),
+});

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { adminRoute, done, gated, jsonRoute, readNumber } from '../../../../admin/endpoint.ts';
+import { adminOperation, done, gated, jsonOperation, readNumber } from '../../../../admin/endpoint.ts';
 import { Outcome } from '../../../../admin/schema.ts';
-import type { DocumentedRoute } from '../../../http/documented-route.ts';
 import type { ReplyPart } from '../../../http/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import { parseJson } from '../../../model/json/json.ts';
@@ -70,23 +69,12 @@ const filterQuery = {
   tools: classQuery('Called tools whose results it brought', 'tools'),
 };
 
-/**
- * Ended requests that are kept on disk, of all processes of the service and of earlier ones.
- *
- * - `GET /api/history`: searches them.
- * - `GET /api/history/facets`: how many there are of each value, among those that pass the other filters.
- * - `GET /api/history/histogram`: how many there are over time.
- * - `GET /api/history/failures`: the failed ones by message.
- * - `GET /api/history/sums`: tokens and cost by client and model.
- * - `GET /api/history/export`: the same as a file of JSON lines, or a HAR.
- * - `GET /api/history/extent`: how many there are, and of which time.
- * - `DELETE /api/history`: removes them.
- */
-export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => {
+/** Ended requests that are kept on disk, of all processes of the service and of earlier ones. */
+export const keptOperations = (parts: HistoryParts) => {
   const { stored } = parts;
   const filterIn = (query: string): RequestFilter => readFilter(new URLSearchParams(query), parts.nowMs());
-  return [
-    jsonRoute('GET', '/api/history', {
+  return {
+    history: jsonOperation({
       summary: 'The requests that are kept on disk',
       says: 'Their summaries, those that ended last first, or the highest by a figure. Without `HISTORY`, those in memory.',
       reply: HistoryPage,
@@ -106,14 +94,14 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         return { requests: page.lines.flatMap(readLine), next: page.next ?? null, days: stored.days };
       },
     }),
-    jsonRoute('GET', '/api/history/facets', {
+    facets: jsonOperation({
       summary: 'How many requests there are of each value',
       says: 'Each facet counts what passes the other filters.',
       reply: HistoryFacets,
       query: filterQuery,
       answer: ({ query }) => stored.ask('facets', filterIn(query)),
     }),
-    jsonRoute('GET', '/api/history/histogram', {
+    histogram: jsonOperation({
       summary: 'How many requests there are over time',
       says: 'Bars of equal length, from the first request or `from` to the last or `to`.',
       reply: HistoryHistogram,
@@ -131,7 +119,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         };
       },
     }),
-    jsonRoute('GET', '/api/history/failures', {
+    failures: jsonOperation({
       summary: 'The failed requests by message',
       says: 'How many there are of each, and of which models.',
       reply: HistoryFailures,
@@ -144,7 +132,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         };
       },
     }),
-    jsonRoute('GET', '/api/history/sums', {
+    sums: jsonOperation({
       summary: 'Tokens and cost of the requests by client and model',
       says: 'Of the requests that pass the filters.',
       reply: HistorySums,
@@ -162,7 +150,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         };
       },
     }),
-    jsonRoute('GET', '/api/history/extent', {
+    extent: jsonOperation({
       summary: 'How much is kept on disk',
       says: 'The number of requests, and when the first and the last one ended.',
       reply: HistoryExtent,
@@ -172,7 +160,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         return { requests, bytes, ...span, days: stored.days };
       },
     }),
-    jsonRoute('DELETE', '/api/history', {
+    clearHistory: jsonOperation({
       summary: 'Deletes the requests that are kept on disk',
       says: 'They are gone, and so are the list of recent requests and the captures. Usage keeps its sums.',
       reply: Outcome,
@@ -181,7 +169,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         return done('The history was deleted.');
       },
     }),
-    adminRoute('GET', '/api/history/export', {
+    export: adminOperation({
       summary: 'The requests that are kept on disk, as a file',
       says: 'The first 100,000: a line of JSON each, or a HAR 1.2, with the bodies of those that are captured.',
       reply: Type.String(),
@@ -195,7 +183,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
         return gated(backpressure, (gate) => exportOf(parts, filter, format, gate));
       },
     }),
-  ];
+  };
 };
 
 const keptReader = reader(KeptRequest);

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { adminEndpoint, jsonReply, readJsonBody } from '../../../../admin/endpoint.ts';
 import { ReplayRequest } from '../../../../admin/schema.ts';
 import { findProvider } from '../../../config/sections/destination.ts';
-import type { DocumentedRoute, OperationDoc } from '../../../http/documented-route.ts';
+import type { OperationDoc, RouteOperation } from '../../../http/documented-route.ts';
 import type { HttpRequest, ReplyPart } from '../../../http/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import { parseJson } from '../../../model/json/json.ts';
@@ -29,16 +29,12 @@ const detailReader = reader(RequestDetail);
  * `POST /api/requests/{id}/replay`: replays the recorded upstream bytes through the current plan to that provider and model.
  * Replies like a model route. Calls no upstream.
  */
-export const replayRoutes = (parts: ReplayParts): readonly DocumentedRoute[] => [
-  {
-    method: 'POST',
-    path: '/api/requests/:id/replay',
-    endpoint: adminEndpoint((incoming, { id = '' }) =>
-      from(parts.requests.find(id)).pipe(mergeMap(({ capture }) => play(capture ?? noCapture(), incoming, parts))),
-    ),
-    doc: replayDoc,
-  },
-];
+export const replayOperation = (parts: ReplayParts): RouteOperation => ({
+  endpoint: adminEndpoint((incoming, { id = '' }) =>
+    from(parts.requests.find(id)).pipe(mergeMap(({ capture }) => play(capture ?? noCapture(), incoming, parts))),
+  ),
+  doc: replayDoc,
+});
 
 const noCapture = (): never => fail('not-found', 'There is no capture of that id, or not any more.');
 

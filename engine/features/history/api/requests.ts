@@ -1,7 +1,13 @@
 import Type from 'typebox';
-import { adminRoute, done, jsonRoute, jsonTextReply, readJsonBody, readNumber } from '../../../../admin/endpoint.ts';
+import {
+  adminOperation,
+  done,
+  jsonOperation,
+  jsonTextReply,
+  readJsonBody,
+  readNumber,
+} from '../../../../admin/endpoint.ts';
 import { Outcome } from '../../../../admin/schema.ts';
-import type { DocumentedRoute } from '../../../http/documented-route.ts';
 import type { ReplyPart } from '../../../http/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import { reader } from '../../../model/schema.ts';
@@ -10,7 +16,7 @@ import { Activity, CaptureState, RequestDetail, RequestList } from '../../record
 import { CaptureFile, captureFile } from '../capture-file.ts';
 import type { SharedHistory } from '../shared-history.ts';
 import { findKept, type HistoryParts } from './history.ts';
-import { type ReplayParts, replayRoutes } from './replay.ts';
+import { type ReplayParts, replayOperation } from './replay.ts';
 
 /** Dependencies of the request history endpoints. */
 export interface RequestParts extends ReplayParts {
@@ -26,19 +32,11 @@ export interface RequestParts extends ReplayParts {
 const CaptureSwitch = Type.Object({ on: Type.Boolean() });
 const switchReader = reader(CaptureSwitch, { compiled: false });
 
-/**
- * Endpoints of the request history, of all processes of the service.
- *
- * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them, but not the history on disk.
- * - `GET /api/requests/{id}`: the summary of a request, read from disk once it has left memory, and its capture, if there is one.
- * - `GET /api/requests/{id}/capture`: its capture as a file.
- * - `GET /api/activity`: requests in flight and statistics.
- * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
- */
-export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
+/** The recent requests, of all processes of the service, those in flight, and their captures. */
+export const requestOperations = (parts: RequestParts) => {
   const { requests, history } = parts;
-  return [
-    jsonRoute('GET', '/api/requests', {
+  return {
+    requests: jsonOperation({
       summary: 'The requests that ended last',
       says: 'Their summaries, newest first; the last 1,000 are kept.',
       reply: RequestList,
@@ -56,7 +54,7 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
         return { capture, ...list };
       },
     }),
-    jsonRoute('DELETE', '/api/requests', {
+    clearRequests: jsonOperation({
       summary: 'Clears the list of the requests that ended last',
       says: 'They are removed from memory, captures too. The history on disk stays.',
       reply: Outcome,
@@ -65,7 +63,7 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
         return done('The list of requests and the captures were cleared. The history on disk stays.');
       },
     }),
-    adminRoute('GET', '/api/requests/:id', {
+    request: adminOperation({
       summary: 'One request, as it went through',
       says: 'Its summary, and its capture or null.',
       reply: RequestDetail,
@@ -83,7 +81,7 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
         return withoutCapture({ ...found, summary: await findKept(history, id, endedAtMs) });
       },
     }),
-    adminRoute('GET', '/api/requests/:id/capture', {
+    captureFile: adminOperation({
       summary: 'The capture of a request, as a file',
       says: 'The file, which `junctor replay` plays. It has no secrets.',
       reply: CaptureFile,
@@ -101,28 +99,28 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
         };
       },
     }),
-    ...replayRoutes(parts),
-    jsonRoute('GET', '/api/activity', {
+    replay: replayOperation(parts),
+    activity: jsonOperation({
       summary: 'What goes on',
       says: 'Requests in flight, and figures for each line.',
       reply: Activity,
       query: { minutes: Type.Integer({ minimum: 0, maximum: 60, default: 0, description: 'Of traffic by time.' }) },
       answer: ({ query }) => activityNow(parts, readMinutes(new URLSearchParams(query))),
     }),
-    jsonRoute('GET', '/api/capture', {
+    capture: jsonOperation({
       summary: 'Whether requests are captured',
       says: 'The state.',
       reply: CaptureState,
       answer: () => requests.capture(),
     }),
-    jsonRoute('POST', '/api/capture', {
+    switchCapture: jsonOperation({
       summary: 'Switches capturing',
       says: 'The state.',
       reply: CaptureState,
       request: CaptureSwitch,
       answer: ({ body }) => requests.capture(switchReader.read(readJsonBody(body)).on),
     }),
-  ];
+  };
 };
 
 /** What goes on in the service, with the traffic of the last minutes. `maxAgeMs`: how old what other machines say may be. */

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { jsonRoute, readNumber } from '../../../../admin/endpoint.ts';
-import type { DocumentedRoute } from '../../../http/documented-route.ts';
+import { jsonOperation, readNumber } from '../../../../admin/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import { maxSummaries } from '../../record/record-lines.ts';
 import { SessionDetail, SessionList } from '../../record/schema.ts';
@@ -23,16 +22,11 @@ const maxDetail = 1_000;
 
 const maxSessions = 200;
 
-/**
- * Conversations, summed up from the history of requests.
- *
- * - `GET /api/sessions`: those with requests in a span of time.
- * - `GET /api/sessions/{id}`: one, with its requests.
- */
-export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] => {
+/** Conversations, summed up from the history of requests. */
+export const sessionOperations = (parts: SessionParts) => {
   const { stored, nowMs } = parts.history;
-  return [
-    jsonRoute('GET', '/api/sessions', {
+  return {
+    sessions: jsonOperation({
       summary: 'The sessions: requests of one conversation each',
       says: 'Their sums, of the requests in this time.',
       reply: SessionList,
@@ -80,7 +74,7 @@ export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] =
         return { ...others, sessions: sessionsOf(found), next: others.next ?? null };
       },
     }),
-    jsonRoute('GET', '/api/sessions/:id', {
+    session: jsonOperation({
       summary: 'One session, with its requests',
       says: 'Its sums and its requests; the newest 1,000.',
       reply: SessionDetail,
@@ -98,7 +92,7 @@ export const sessionRoutes = (parts: SessionParts): readonly DocumentedRoute[] =
         };
       },
     }),
-  ];
+  };
 };
 
 /** Sessions with a captured request whose title, which is in memory alone, has this text. */
