@@ -164,10 +164,11 @@ export interface FeatureServices {
 }
 
 /** What all features come to. */
-export interface FeatureSum {
+interface FeatureSum {
   readonly metrics: () => readonly Metric[];
   readonly families: () => Promise<readonly Family[]>;
-  readonly nodes: OtherNodes;
+  /** `undefined`: there are never any. */
+  readonly nodes: () => OtherNodes | undefined;
   readonly askStore: AskStore;
   /** Has all processes of the service write what they have counted. */
   readonly write: () => Promise<void>;

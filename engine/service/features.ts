@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Feature, FeatureFolder, FeatureServices, FeatureSum } from '../feature.ts';
+import type { Feature, FeatureFolder, FeatureServices } from '../feature.ts';
 import { clientsFeature as clients } from '../features/clients/index.ts';
 import { fleet } from '../features/fleet/index.ts';
 import { grammarWatch } from '../features/grammar-watch/index.ts';
@@ -10,34 +10,37 @@ import { telemetry } from '../features/telemetry/index.ts';
 import { usage } from '../features/usage/index.ts';
 import type { DocumentedRoute } from '../http/documented-route.ts';
 import { fail } from '../model/fault.ts';
+import type { RecordListener } from '../request-record.ts';
 import type { OpenStore } from '../store/store-thread.ts';
 import type { Keeper } from './keeper.ts';
 import type { Peers } from './workers/peers.ts';
 
-/** The features, in the order in which they watch requests. */
+/** The features, in the order in which they are opened. */
 const folders = { metrics, requestLog, clients, history, usage, telemetry, grammarWatch, fleet };
 
 export type FeatureName = keyof typeof folders;
 
-/** What some features need besides: the keeper, and the metrics of all processes. */
+/** What some features need besides. */
 type AllServices = FeatureServices & {
   readonly keeper: Keeper;
   /** Opens the files of the store; absent: in threads. */
   readonly openStore: OpenStore | undefined;
-  readonly sharedMetrics: Peers | undefined;
+  readonly peers: Peers | undefined;
 };
 
-interface FeatureParts extends Omit<AllServices, 'features' | 'processes' | 'sharedMetrics'> {
-  readonly peers: Peers | undefined;
+type Folder = FeatureFolder<AllServices>;
+
+interface FeatureParts extends Omit<AllServices, 'features' | 'processes'> {
   /** Further features, after all others. */
   readonly more: readonly FeatureFolder[];
-  /** Features that watch no requests. */
-  readonly unwatching: readonly FeatureName[];
+  /** Features that listen to no requests: their routes show none. */
+  readonly silent: readonly FeatureName[];
 }
 
 /** The open features. */
 export interface OpenFeatures {
   readonly all: () => readonly Feature[];
+  readonly listeners: () => readonly RecordListener[];
   /** Those of features that aren't open among them. */
   readonly routes: () => readonly DocumentedRoute[];
   /** Opens what a configuration needs that is about to be used, and prepares all. */
@@ -49,78 +52,38 @@ export interface OpenFeatures {
 }
 
 /** Opens the features of a process. */
-export const openFeatures = async (parts: FeatureParts): Promise<OpenFeatures> => {
-  const { peers, more, unwatching } = parts;
-  const opened = new Map<FeatureFolder<AllServices>, Feature>();
-  const all = (): readonly Feature[] => rows.flatMap(({ folder }) => opened.get(folder) ?? []);
+export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Promise<OpenFeatures> => {
+  const { peers, keeper } = parts;
+  const list = [...Object.values<Folder>(folders), ...more];
+  const mute = new Set(silent.map((name): Folder => folders[name]));
+  const opened = new Map<Folder, Feature>();
+  const all = () => list.flatMap((folder) => opened.get(folder) ?? []);
+  const first = <T>(of: (feature: Feature) => T | undefined) => all().flatMap((feature) => of(feature) ?? [])[0];
   const handOver = () => Promise.all(all().map((feature) => feature.write?.()));
-  const processes = peers && {
-    isShared: peers.isShared,
-    ask: (asked: object) => peers.ask({ kind: 'feature', asked }),
+  const services: AllServices = {
+    ...parts,
+    processes: peers && { isShared: peers.isShared, ask: (asked) => peers.ask({ kind: 'feature', asked }) },
+    features: {
+      metrics: () => all().flatMap(({ metrics = [] }) => metrics),
+      families: async () => (await first(({ families }) => families?.())) ?? [],
+      nodes: () => first(({ nodes }) => nodes),
+      askStore: async (...asked) =>
+        (first(({ askStore }) => askStore) ?? fail('unavailable', 'Nothing is kept of requests.'))(...asked),
+      async write() {
+        await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
+        await keeper.flush().catch(() => undefined);
+      },
+      answerNode: async (asked) => first(({ question }) => question?.forNode(asked)),
+    },
   };
-  const services = { ...parts, sharedMetrics: peers, processes, features: sumOf(parts, all, handOver) };
-  const rows = [
-    ...Object.entries<FeatureFolder<AllServices>>(folders),
-    ...more.map((folder) => ['', folder] as const),
-  ].map(([name, folder]) => ({
-    folder,
-    watches: !unwatching.some((one) => one === name),
-  }));
   const prepare = async (config: Config): Promise<void> => {
-    for (const { folder, watches } of rows) {
-      if (opened.has(folder) || !folder.configured(config, services)) continue;
-      const feature = await folder.open(services);
-      opened.set(folder, watches ? feature : withoutListener(feature));
-    }
+    for (const folder of list)
+      if (!opened.has(folder) && folder.configured(config, services)) opened.set(folder, await folder.open(services));
     await Promise.all(all().map((feature) => feature.prepare?.(config)));
   };
   await prepare(parts.startConfig);
-  return {
-    all,
-    routes: () =>
-      rows.flatMap(({ folder }) => (opened.get(folder) ?? { routes: folder.closedRoutes?.(services) }).routes ?? []),
-    prepare,
-    handOver,
-    async answer(asked) {
-      return first(all(), ({ question }) => question?.own(asked));
-    },
-  };
-};
-
-/** The feature with all but its listener: its routes show no requests. */
-const withoutListener = ({ listener: _, ...others }: Feature): Feature => others;
-
-const first = <T>(features: readonly Feature[], of: (feature: Feature) => T | undefined): T | undefined => {
-  for (const feature of features) {
-    const found = of(feature);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
-
-const sumOf = (
-  { peers, keeper }: FeatureParts,
-  all: () => readonly Feature[],
-  handOver: () => Promise<unknown>,
-): FeatureSum => {
-  const nodes = () => first(all(), (feature) => feature.nodes);
-  return {
-    metrics: () => all().flatMap((feature) => feature.metrics ?? []),
-    families: async () => (await first(all(), ({ families }) => families?.())) ?? [],
-    nodes: {
-      isShared: () => nodes()?.isShared() ?? false,
-      ask: async (questionOf) => (await nodes()?.ask(questionOf)) ?? { heard: { known: 1, heard: 1 }, answers: [] },
-    },
-    async askStore(...asked) {
-      const ask = first(all(), (feature) => feature.askStore);
-      return ask ? ask(...asked) : fail('unavailable', 'Nothing is kept of requests.');
-    },
-    async write() {
-      await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
-      await keeper.flush().catch(() => undefined);
-    },
-    async answerNode(asked) {
-      return first(all(), ({ question }) => question?.forNode(asked));
-    },
-  };
+  const routesOf = (folder: Folder) => opened.get(folder)?.routes ?? folder.closedRoutes?.(services) ?? [];
+  const answer = async (asked: unknown) => first(({ question }) => question?.own(asked));
+  const listeners = () => list.flatMap((folder) => (mute.has(folder) ? [] : (opened.get(folder)?.listener ?? [])));
+  return { all, listeners, routes: () => list.flatMap(routesOf), prepare, handOver, answer };
 };

@@ -71,13 +71,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
       workers: () => set().workers.length,
       peers: supervision?.peers,
       more: options.features ?? [],
-      unwatching: options.withoutFeatures ?? [],
+      silent: options.withoutFeatures ?? [],
     },
     gateway,
     services,
   );
   supervision?.peers.answer(answererOf(features, services, gateway, configFile(home, env)));
-  const listen = (): void => records.listen(features.all().flatMap(({ listener }) => listener ?? []));
+  const listen = (): void => records.listen(features.listeners());
   listen();
   const state = { draining: false };
   const providers = () => active().providers.map(({ name }) => shownName(active().referred, name));

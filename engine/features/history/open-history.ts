@@ -24,8 +24,8 @@ interface HistoryFeatureOptions
   readonly sessionSecret: () => string;
   /** The service's other processes; absent: there are never any. */
   readonly processes: OtherProcesses | undefined;
-  /** Other nodes; absent: there are never any. */
-  readonly nodes: OtherNodes | undefined;
+  /** Other nodes; `undefined`: there are never any. */
+  readonly nodes: () => OtherNodes | undefined;
   readonly keeper: HistoryKeeper;
   /** Default: a thread. */
   readonly openStore?: OpenStore | undefined;
@@ -66,7 +66,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
   if (captureAll.isOn) log.warn('all requests are captured, with prompts and answers');
   const requests = loadOnce(async () => {
     const { shareHistory } = await import('./shared-history.ts');
-    return shareHistory(own, processes, nodes, captureAll.keep);
+    return shareHistory(own, processes, nodes(), captureAll.keep);
   });
   let reader: StoreChannel | undefined;
   return {

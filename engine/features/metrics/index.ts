@@ -6,14 +6,14 @@ import { upstreamStates } from '../../upstream/health/show-health.ts';
 import type { SharedMetrics } from './metrics.ts';
 
 interface MetricsServices extends FeatureServices {
-  /** Metrics of all processes, put together elsewhere; absent: there are never others. */
-  readonly sharedMetrics: SharedMetrics | undefined;
+  /** Puts the metrics of all processes together; absent: there are never others. */
+  readonly peers: SharedMetrics | undefined;
 }
 
 /** Counts requests, and renders what is counted anywhere in the service. */
 export const metrics: FeatureFolder<MetricsServices> = {
   configured: () => true,
-  async open({ losses, current, active, sharedMetrics: shared, features }) {
+  async open({ losses, current, active, peers: shared, features }) {
     const { openMetrics } = await import('./open-metrics.ts');
     const upstreams = () => upstreamStates(current.gateway);
     const { metrics: counted, feature } = openMetrics({ losses, upstreams, active, shared, others: features.metrics });

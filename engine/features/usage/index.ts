@@ -24,7 +24,10 @@ export const usage: FeatureFolder = {
       (await import('./routes.ts')).usageOperations({
         nowMs,
         ask: features.askStore,
-        others: (query) => (features.nodes.isShared() ? cellsOf(features.nodes, query) : undefined),
+        others(query) {
+          const nodes = features.nodes();
+          return nodes?.isShared() ? cellsOf(nodes, query) : undefined;
+        },
       }),
     ),
   }),
