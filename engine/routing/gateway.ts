@@ -20,7 +20,7 @@ import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { CommandKeys } from '../upstream/keys/command-keys.ts';
-import type { Upstreams, UpstreamTimeouts } from '../upstream/upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 import type { ModelCatalogue } from './catalogue/catalogue.ts';
 import type { KnownModel } from './catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from './client-access.ts';
@@ -242,7 +242,7 @@ export const buildGateway = async (
     before &&
     hasDemo(before.config) === hasDemo(config) &&
     isDeepStrictEqual(connectionLimits(before.config), connectionLimits(config)) &&
-    (replaces || isDeepStrictEqual(timeoutsOf(before.config), timeoutsOf(config)))
+    (replaces || isDeepStrictEqual(before.config.timeouts, config.timeouts))
       ? before.upstreams
       : withDemo(
           createUpstreams({
@@ -271,12 +271,6 @@ const withDemo = (upstreams: Upstreams, config: Config, demo: GatewayOptions['de
     : upstreams;
 
 const hasDemo = ({ providers }: Config): boolean => providers.some(({ baseUrl }) => isDemo(baseUrl));
-
-/** The timeouts of calls to providers. */
-export const timeoutsOf = ({ timeouts }: Config): UpstreamTimeouts => {
-  const { connectMs, firstByteMs, idleMs, callMs, queueMs } = timeouts;
-  return { connectMs, firstByteMs, idleMs, callMs, queueMs };
-};
 
 const connectionLimits = ({ limits }: Config): readonly number[] => [
   limits.connectionsPerProvider,

@@ -11,7 +11,7 @@ import { shownFindings } from '../config/secrets.ts';
 import { validateDraft } from '../config/validate.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { buildGateway, type CurrentGateway, type Gateway, hiddenIn, timeoutsOf } from '../routing/gateway.ts';
+import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
 import { inspectBuilt, inspectDraft } from '../routing/inspect.ts';
 import { sameEntry } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -88,7 +88,7 @@ export const openGateway = async (
     changes.applied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
     else {
-      next.upstreams.adjust(timeoutsOf(next.config));
+      next.upstreams.adjust(next.config.timeouts);
       next.upstreams.closeIdleSockets(changedOrigins(before.config, next.config));
     }
     modules?.use(modulesOf(next));

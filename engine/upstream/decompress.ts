@@ -1,17 +1,15 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Observable, type OperatorFunction, throwError } from 'rxjs';
+import type { Limits } from '../config/schema.ts';
 import { FaultError } from '../model/fault.ts';
 import type { Backpressure, Pausable } from '../runtime/backpressure.ts';
 import { garbled, tooMuch } from './faults.ts';
 import type { UpstreamAnswer } from './upstreams.ts';
 import { decompressZstd } from './zstd.ts';
 
-/** The limit of compressed answers. */
-export interface DecompressLimits {
-  /** Bytes, both compressed and decompressed. */
-  readonly decompressedReplyBytes: number;
-}
+/** The limit of an answer's bytes, both compressed and decompressed. */
+export type DecompressLimits = Pick<Limits, 'decompressedReplyBytes'>;
 
 /** How a body is decompressed. */
 export interface Decompressing {

@@ -1,16 +1,10 @@
+import type { Limits, Timeouts } from '../config/schema.ts';
 import type { SteadyClock } from '../runtime/steady-clock.ts';
 import { Connection, type OpenClient } from './connection.ts';
 import type { SocketTarget } from './open-socket.ts';
 
-/** The limits of calls to one origin, by their names in the configuration. */
-export interface PoolLimits {
-  /** Concurrent connections; further calls wait. */
-  readonly connectionsPerProvider: number;
-  /** Calls that may wait. */
-  readonly queuePerProvider: number;
-  /** How long a call may wait, in milliseconds that the machine is awake. */
-  readonly queueMs: number;
-}
+/** The limits of calls to one origin. A call waits while the machine is awake. */
+export type PoolLimits = Pick<Limits, 'connectionsPerProvider' | 'queuePerProvider'> & Pick<Timeouts, 'queueMs'>;
 
 /** A call that needs a connection. Exactly one of the callbacks is called, once. */
 export interface PoolRequest {

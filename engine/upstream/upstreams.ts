@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { Timeouts } from '../config/schema.ts';
 import type { CallBody } from '../model/call-body.ts';
 import type { FaultError } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
@@ -32,23 +33,11 @@ export interface CallSocket {
   readonly incomplete: (bytes: number) => FaultError | undefined;
 }
 
-/** How long one call may take, in milliseconds. */
-export interface CallTimeouts {
-  /** From sending the request to the answer's head. */
-  readonly firstByteMs: number;
-  /** Between two chunks of the answer's body. */
-  readonly idleMs: number;
-  /** From sending the request to the answer's end; 0: no limit. */
-  readonly callMs: number;
-}
+/** How long one call may take. */
+export type CallTimeouts = Pick<Timeouts, 'firstByteMs' | 'idleMs' | 'callMs'>;
 
-/** The timeouts of all calls, in milliseconds. */
-export interface UpstreamTimeouts extends CallTimeouts {
-  /** To open a connection: DNS, TCP, proxy and TLS together. */
-  readonly connectMs: number;
-  /** How long a call may wait for a connection, while the machine is awake. */
-  readonly queueMs: number;
-}
+/** The timeouts of all calls. A call waits for a connection while the machine is awake. */
+export type UpstreamTimeouts = CallTimeouts & Pick<Timeouts, 'connectMs' | 'queueMs'>;
 
 /** An upstream's answer, of any status. Its body is still to come. */
 export interface UpstreamAnswer {
