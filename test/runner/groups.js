@@ -42,15 +42,15 @@ const inBrowser = new Map(
     ],
     [join(folder, '__tests__/__tests__/__tests__/ui.test.ts')]: [
       'pages/conversation',
-      'pages/graph',
-      'pages/history',
+      'pages/filters',
+      'jobs',
       'load',
       'navigation',
       'pictures',
       'pages/sessions',
+      'pages/trouble',
       'pages/usage',
       'use',
-      'pages/overview',
     ],
   }).flatMap(([group, names]) => names.map((name) => [`test/ui/${name}.test.ts`, group])),
 );

@@ -1,4 +1,5 @@
 import { ApiError, isAbort } from './api-error.ts';
+import { noteDate } from './clock.ts';
 import { lostConnection } from './connection.ts';
 import { gatewayUrl } from './gateway-url.ts';
 import { isJsonObject, parseJson, parseObject } from './json.ts';
@@ -89,6 +90,7 @@ const ask = async (
     lostConnection();
     throw new ApiError(0, 'The gateway is not responding. Is it running?');
   });
+  noteDate(response.headers.get('date'));
   // A request that was routed had the right key: it is the provider that refused the gateway's.
   if (response.status === 401 && !response.headers.has('x-junctor-route')) refuseKey(owner, key);
   return response;

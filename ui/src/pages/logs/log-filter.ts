@@ -1,3 +1,4 @@
+import { gatewayNowMs } from '../../api/clock.ts';
 import type { LogRecord } from './log-record.ts';
 
 /** What the log list is filtered by. */
@@ -19,7 +20,7 @@ export type Passes = (record: LogRecord) => boolean;
 
 /** Compiles a filter to a predicate. */
 export const filterRecords = ({ level, text, request, minutes, withoutOwn }: LogFilter): Passes => {
-  const sinceMs = minutes === 0 ? 0 : Date.now() - minutes * 60_000;
+  const sinceMs = minutes === 0 ? 0 : gatewayNowMs() - minutes * 60_000;
   // Case-insensitive matching is cheaper than a lower-case copy of each line.
   const wanted = text === '' ? undefined : new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i');
   return (record) =>

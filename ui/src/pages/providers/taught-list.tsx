@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
+import { gatewayNowMs } from '../../api/clock.ts';
 import { forgetTaught, type Taught, type Upstream } from '../../api/upstreams.ts';
 import { dayAndTime } from '../../format/figures.ts';
 import { Button, CopyButton } from '../../parts/controls/button.tsx';
@@ -45,4 +46,4 @@ export const TaughtList = ({
 };
 
 const lapses = ({ until }: Taught): string =>
-  Date.parse(until) > Date.now() ? `until ${dayAndTime(until)}` : 'but is sent again by the next request';
+  Date.parse(until) > gatewayNowMs() ? `until ${dayAndTime(until)}` : 'but is sent again by the next request';

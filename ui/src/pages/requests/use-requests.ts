@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
+import { gatewayNowMs } from '../../api/clock.ts';
 import { type Activity, readActivity } from '../../api/requests/activity.ts';
 import type { FeedEvent } from '../../api/requests/feed.ts';
 import {
@@ -64,7 +65,8 @@ export const useRequests = (filter: RequestFilter, sort: string): Requests => {
   // The filter's times are relative to when the list changes.
   const isWhole = Object.keys(givenIn(filter)).length === 0;
   const live = useMemo(
-    () => (sort !== '' ? all && none : isWhole ? all : all?.filter((request) => passes(request, filter, Date.now()))),
+    () =>
+      sort !== '' ? all && none : isWhole ? all : all?.filter((request) => passes(request, filter, gatewayNowMs())),
     [all, filter, isWhole, sort],
   );
   const oldest = all?.at(-1);
@@ -119,7 +121,7 @@ const useOlder = (
     reading.current = leaving;
     setReading(true);
     setError(undefined);
-    const toMs = known?.toMs ?? oldestMs ?? Date.now();
+    const toMs = known?.toMs ?? oldestMs ?? gatewayNowMs();
     const given: Record<string, string> = JSON.parse(key);
     // What ends in between is in both, and shown once.
     const until =
