@@ -796,7 +796,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/clients/check.tsx': [own(/\/$/)],
   'ui/src/pages/requests/request-filter.ts': [foreign(/^(\d{1,6})([mhd])$/, many('0'), 'a')],
-  'ui/src/shell/dialogs/commands.ts': [own(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/)],
   'ui/src/config/fields/field-titles.ts': [own(/(?:Bytes|Ms|Minutes)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { hashedKey } from '../../engine/config/sections/clients.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/processes/browser.ts';
 import { until } from '../support/until.ts';
@@ -17,12 +18,22 @@ test.before(async () => {
   gateway = await startGateway({
     Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small', 'large'] }],
     Router: { default: 'box,small' },
+    CLIENTS: [{ name: 'ci-bot', key: hashedKey('k') }],
   });
   for (let n = 0; n < 120; n += 1) {
-    const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+    const answer = await fetch(`${gateway.baseUrl}/v1/${n < 2 ? 'messages' : 'chat/completions'}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-junctor-capture': n > 110 ? '1' : '0' },
-      body: JSON.stringify({ model: n % 2 ? 'box,large' : 'any', messages: [{ role: 'user', content: 'Hello!' }] }),
+      headers: {
+        'content-type': 'application/json',
+        'x-api-key': 'k',
+        'x-junctor-capture': n > 110 ? '1' : '0',
+        ...(n < 2 && { 'x-claude-code-session-id': 'agents-own-session' }),
+      },
+      body: JSON.stringify({
+        model: n % 2 ? 'box,large' : 'any',
+        max_tokens: 99,
+        messages: [{ role: 'user', content: 'Hello!' }],
+      }),
     });
     await answer.text();
     ids.push(answer.headers.get('x-request-id') ?? '');
@@ -148,7 +159,19 @@ browserTest('Ctrl+K finds pages, settings, requests, models and actions; Ctrl+S 
   await choose('failed', /Failed requests/);
   await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();
   t.regex(page.url(), /status=failed/);
-  const gone = '01234567-89ab-4cde-8f01-23456789abcd';
+  await choose('logs', /^Page Logs/);
+  await page.getByRole('tab', { name: 'Logs', selected: true }).waitFor();
+  await choose('ci-bot', /^Client ci-bot/);
+  await page.waitForURL(/client=ci-bot/);
+  await choose('agents-own', /^Session agents-own-session/);
+  await page.waitForURL(/session=agents-own-session/);
+  await find('timeout');
+  await palette
+    .getByRole('option', { name: /^Setting TIMEOUTS/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press('Escape');
+  const gone = 'req_0123456789abcdef01234567';
   await choose(gone, /from the history/);
   t.true(page.url().endsWith(gone));
   await page.keyboard.press('Escape');

@@ -62,3 +62,21 @@ browserTest(
     t.true(refused.every((path) => path.startsWith('/v1/')));
   },
 );
+
+browserTest('the interface, which asks before it has the key, is not among the refused tools', async (t) => {
+  const key = 'the-key-of-the-gateway-0123456789';
+  const gateway = await startGateway({ LOG: false, Providers: [], APIKEY: key });
+  t.teardown(gateway.stop);
+  const browser = await startBrowser();
+  t.teardown(() => browser.close());
+  const { page } = await browser.open(`${gateway.baseUrl}/ui#/clients`);
+  const dialog = page.getByRole('dialog', { name: 'This gateway requires a key' });
+  await dialog.waitFor();
+  await page.reload();
+  await dialog.getByLabel('Key', { exact: true }).fill(key);
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('No clients yet').waitFor();
+  t.is(await page.getByText('without a valid key').count(), 0);
+  await (await fetch(`${gateway.baseUrl}/v1/models`)).text();
+  await page.getByText('1 request without a valid key refused').waitFor();
+});

@@ -80,6 +80,20 @@ browserTest(
   },
 );
 
+browserTest('once a provider was added, or is not to be, a reload opens the dialog no more', async (t) => {
+  const gateway = await startGateway();
+  t.teardown(gateway.stop);
+  const browser = await startBrowser();
+  t.teardown(browser.close);
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/providers?add=yes`);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  t.is(await page.evaluate('window.location.hash'), '#/providers');
+  await page.reload();
+  await page.getByRole('button', { name: 'Add a provider' }).waitFor();
+  t.is(await page.getByRole('dialog').count(), 0);
+  t.deepEqual(complaints, []);
+});
+
 browserTest('a breaker is open until its time is over; then the next request probes it', async (t) => {
   const upstream = await startUpstream(() => jsonAnswer({ error: { message: 'busy' } }, 500));
   t.teardown(upstream.close);

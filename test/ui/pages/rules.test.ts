@@ -195,21 +195,27 @@ browserTest(
   },
 );
 
-browserTest('what is on no way through the box under the pointer is dimmed', async (t) => {
-  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
-  const opacity = (id: string): Promise<string> =>
-    page.evaluate<string>(`getComputedStyle(document.querySelector('[data-node="${id}"]')).opacity`);
-  await page.getByRole('button', { name: /^Default/ }).hover();
-  await page.locator('.routing-dim').first().waitFor();
-  t.deepEqual(
-    [await opacity('scenario/default'), await opacity('client/chat'), await opacity('scenario/background')],
-    ['1', '1', '0.2'],
-  );
-  t.true((await page.locator('path.routing-dim').count()) > 0);
-  await page.mouse.move(0, 0);
-  await page.locator('.routing-dim').first().waitFor({ state: 'detached' });
-  t.deepEqual(complaints, []);
-});
+browserTest(
+  'what is on no way through the box under the pointer is dimmed, and red figures are explained',
+  async (t) => {
+    const body = JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Hi' }] });
+    await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
+    const opacity = (id: string): Promise<string> =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('[data-node="${id}"]')).opacity`);
+    await page.getByRole('button', { name: /^Default/ }).hover();
+    await page.locator('.routing-dim').first().waitFor();
+    t.deepEqual(
+      [await opacity('scenario/default'), await opacity('client/chat'), await opacity('scenario/background')],
+      ['1', '1', '0.2'],
+    );
+    t.true((await page.locator('path.routing-dim').count()) > 0);
+    await page.mouse.move(0, 0);
+    await page.locator('.routing-dim').first().waitFor({ state: 'detached' });
+    await page.getByText('% a quarter of them or more failed').waitFor();
+    t.deepEqual(complaints, []);
+  },
+);
 
 browserTest('the drawing is used by keyboard: arrows, Enter, and Alt to move a rule', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);

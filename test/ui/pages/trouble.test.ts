@@ -174,3 +174,26 @@ browserTest('8,000 requests on disk and 50 a second: few rows are drawn, and tho
   await until(async () => (await rowsOf(page).nth(1).textContent())?.includes('Chat') === true);
   t.deepEqual(complaints, []);
 });
+
+browserTest(
+  'the playground names who answered by the rules and what that cost; tables of answers are told apart',
+  async (t) => {
+    const text = '| A | B |\n|---|---|\n| 1 | 2 |\n\nand\n\n| C | D |\n|---|---|\n| 3 | 4 |';
+    const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
+    const own = await startUpstream(() => jsonAnswer({ ...chatReply(text), usage }));
+    t.teardown(own.close);
+    const models = [{ name: 'small', price: { input: 1.25, output: 1 } }];
+    const gateway = await startGateway({
+      LOG: false,
+      Providers: [{ name: 'p', baseUrl: `${own.url}/v1`, apiKey: 'k', models }],
+      Router: { default: 'p,small' },
+    });
+    t.teardown(gateway.stop);
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+    await page.getByLabel('Stream').uncheck();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText(/^p,small · .* · \$1\.25$/).waitFor();
+    for (const name of ['Table of A, B', 'Table of C, D']) await page.getByRole('region', { name }).waitFor();
+    t.deepEqual(complaints, []);
+  },
+);
