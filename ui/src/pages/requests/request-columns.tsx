@@ -77,7 +77,7 @@ export const requestColumns: readonly Column<RequestRow>[] = [
     name: 'time',
     title: 'Time',
     about: 'When it ended; of those in flight, when it began',
-    width: '5.5rem',
+    width: '6.75rem',
     cell: (row) => listTime(row.type === 'ended' ? endOf(row.request) : row.request.startedAt),
   },
   {

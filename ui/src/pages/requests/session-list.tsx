@@ -137,7 +137,7 @@ const toolsOf = ({ tools }: Session): string =>
 const modelsOf = ({ models }: Session): string => [...new Set(models.map(({ model }) => model))].join(', ');
 
 const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Session>[] => [
-  { name: 'time', title: 'Last used', width: '5.5rem', cell: ({ endedAt }) => listTime(endedAt) },
+  { name: 'time', title: 'Last used', width: '6.75rem', cell: ({ endedAt }) => listTime(endedAt) },
   {
     name: 'state',
     title: '',
