@@ -15,6 +15,7 @@ import type { LossSeries } from './observe/loss-counter.ts';
 import type { Metric } from './observe/metric.ts';
 import type { RecordListener, RequestRecord, RequestRecords } from './request-record.ts';
 import type { CurrentGateway, Gateway } from './routing/gateway.ts';
+import type { ToldUse } from './store/client-use.ts';
 import type { AskStore } from './store/questions.ts';
 
 /**
@@ -107,6 +108,8 @@ export interface Feature {
   readonly write?: () => Promise<void>;
   /** Called before a configuration comes into use, for what it needs; if it rejects, the configuration isn't used. */
   readonly prepare?: (config: Gateway['config']) => Promise<unknown>;
+  /** Requests were kept, of which clients have used this. */
+  readonly clientsKept?: (told: ToldUse) => void;
   /** Called with each gateway that replaces the one before. */
   readonly reloaded?: (gateway: Gateway) => void;
   /** A request was refused for its key, for this reason. */
@@ -170,6 +173,7 @@ interface FeatureSum {
   /** `undefined`: there are never any. */
   readonly nodes: () => OtherNodes | undefined;
   readonly askStore: AskStore;
+  readonly clientsKept: (told: ToldUse) => void;
   /** Has all processes of the service write what they have counted. */
   readonly write: () => Promise<void>;
   /** Answers another node's question; `undefined`: it isn't one that other nodes may ask. */

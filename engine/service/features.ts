@@ -15,8 +15,8 @@ import type { OpenStore } from '../store/store-thread.ts';
 import type { Keeper } from './keeper.ts';
 import type { Peers } from './workers/peers.ts';
 
-/** The features, in the order in which they are opened. */
-const folders = { metrics, requestLog, clients, history, usage, telemetry, grammarWatch, fleet };
+/** The features, in the order in which they are opened and listen to requests: what is kept of requests says what clients have used. */
+const folders = { metrics, requestLog, history, clients, usage, telemetry, grammarWatch, fleet };
 
 export type FeatureName = keyof typeof folders;
 
@@ -53,7 +53,7 @@ export interface OpenFeatures {
 
 /** Opens the features of a process. */
 export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Promise<OpenFeatures> => {
-  const { peers, keeper } = parts;
+  const { peers } = parts;
   const list = [...Object.values<Folder>(folders), ...more];
   const mute = new Set(silent.map((name): Folder => folders[name]));
   const opened = new Map<Folder, Feature>();
@@ -69,9 +69,11 @@ export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Pr
       nodes: () => first(({ nodes }) => nodes),
       askStore: async (...asked) =>
         (first(({ askStore }) => askStore) ?? fail('unavailable', 'Nothing is kept of requests.'))(...asked),
+      clientsKept(told) {
+        for (const { clientsKept } of all()) clientsKept?.(told);
+      },
       async write() {
         await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
-        await keeper.flush().catch(() => undefined);
       },
       answerNode: async (asked) => first(({ question }) => question?.forNode(asked)),
     },

@@ -1,18 +1,12 @@
-import { join } from 'node:path';
-import type { ClientUsageFile, ClientUsageKeeper } from '../features/clients/usage-files.ts';
 import type { HistoryKeeper } from '../features/history/hand-over-lines.ts';
 import { KeptRequests } from '../features/history/kept-requests.ts';
 import type { AppLog } from '../observe/log/logs.ts';
-import { loadOnce } from '../runtime/load-once.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { type OpenStore, openStore as openThread } from '../store/store-thread.ts';
 
-/** Persists one process's request records, usage and client usage. */
+/** Persists one process's request records, usage and the use of clients. */
 export interface Keeper {
   readonly history: HistoryKeeper;
-  readonly clients: ClientUsageKeeper;
-  /** Writes what all processes have handed over. */
-  readonly flush: () => Promise<void>;
 }
 
 /** A process whose requests are kept. */
@@ -41,10 +35,10 @@ interface RecordsOptions {
   readonly openStore?: OpenStore | undefined;
 }
 
-/** Milliseconds between writes: with the time between hand-overs, what a killed service loses at most. */
-const writeMs = 3_000;
+/** Milliseconds between looks at whether something is too old. */
+const tendMs = 60_000;
 
-/** Opens the files of requests, usage and clients in the service's folder. */
+/** Opens the file of requests, usage and the use of clients in the service's folder. */
 export const openRecords = ({
   home,
   log,
@@ -55,34 +49,22 @@ export const openRecords = ({
   const members = new Set<number>();
   let joined = 0;
   const history = new KeptRequests({ home, log, openStore, nowMs: () => Math.min(nowMs(), steadyNowMs()) });
-  let clients: ClientUsageFile | undefined;
-  // Loaded with the first client.
-  const openClients = loadOnce(async () => {
-    const { ClientUsageFile: Opened } = await import('../features/clients/usage-files.ts');
-    clients = new Opened({ folder: join(home, 'usage'), log, nowMs: steadyNowMs });
-    return clients;
-  });
-  const write = async (): Promise<void> => {
-    await clients?.write();
-  };
-  const timer = setInterval(() => {
-    void write();
-    void history.tend();
-  }, writeMs).unref();
+  const timer = setInterval(() => void history.tend(), tendMs).unref();
   return {
     join() {
       joined += 1;
       const member = joined;
       members.add(member);
       return {
-        history,
-        clients: {
-          add: async (used) => ({
-            all: await (await openClients()).add(used),
-            restates: Math.min(...members) === member,
-          }),
+        history: {
+          bound: (bounds) => history.bound(bounds),
+          clear: () => history.clear(),
+          check: () => history.check(),
+          async append(lines, batch) {
+            const kept = await history.append(lines, batch);
+            return kept && { ...kept, restates: Math.min(...members) === member };
+          },
         },
-        flush: write,
         leave() {
           members.delete(member);
         },
@@ -90,7 +72,7 @@ export const openRecords = ({
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([clients?.write(), history.close()]);
+      await history.close();
     },
   };
 };

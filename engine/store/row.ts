@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
 import { hasFailed } from '../model/status.ts';
+import { UseSums } from './client-use.ts';
 import type { Kind } from './kinds.ts';
 import { shapeOf } from './shapes.ts';
 import { type Counted, noTimes, usageScale } from './usage.ts';
@@ -11,6 +12,8 @@ interface Row {
   readonly endedMs: number;
   /** What it adds to the sums of its series, which its kind tells. */
   readonly counted: Counted;
+  /** Its limits allowed it, so it is part of its client's use. */
+  readonly admitted: boolean;
   /** The columns of `requests` but `id`, `kind` and `session`, in `rowColumns`' order. */
   readonly values: readonly (string | number | null)[];
 }
@@ -70,6 +73,7 @@ export const rowOf = (line: string): Row | undefined => {
     session: textIn(request.session) || undefined,
     endedMs: ended,
     counted: countedOf(request, { failed, duration, firstByte }),
+    admitted: request.admitted === true && textIn(request.client) !== '',
     values: [
       ended,
       shapeOf({ duration, firstByte, cost, tools: tools.length, lossy, failed }),
@@ -90,6 +94,23 @@ export const rowOf = (line: string): Row | undefined => {
       fault ? `${textIn(fault.kind)}: ${textIn(fault.message)}` : null,
     ],
   };
+};
+
+/** What the requests of a batch of lines add to the use of their clients. */
+export const usedIn = (lines: string): UseSums => {
+  const sums = new UseSums();
+  for (const line of lines.split('\n')) {
+    const row = line === '' ? undefined : rowOf(line);
+    if (row) addUse(sums, row);
+  }
+  return sums;
+};
+
+/** Adds what a request adds to the use of its client. */
+export const addUse = (sums: UseSums, { kind, endedMs, admitted, counted }: Row): void => {
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, cost = 0, unpriced = 0 } = counted.sums;
+  if (admitted)
+    sums.addAt(endedMs, kind.client, { requests: 1, input: input + cacheRead + cacheWrite, output, cost, unpriced });
 };
 
 /** What a request adds to the sums. */

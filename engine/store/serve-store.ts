@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs';
 import { messageOf } from '../model/fault.ts';
+import { ClientUseFile } from './client-files.ts';
+import type { KeptUse } from './client-use.ts';
 import { storeAnswers } from './queries.ts';
 import type { Answers, Questions } from './questions.ts';
+import { usedIn } from './row.ts';
 import { type Database, isDamage, type Sqlite } from './sqlite.ts';
 import { prepareToRead } from './tables.ts';
-import { type StoreBounds, StoreWriter, type WriterOptions } from './writer.ts';
+import { type Appending, type StoreBounds, StoreWriter, type WriterOptions } from './writer.ts';
 
 /** What a thread of the store is for: it writes a file, or answers questions about the one that another writes. */
 export type StoreOpening =
@@ -14,7 +17,11 @@ export type StoreOpening =
 /** What the thread that writes is asked to do. Its answer says that it is done, and on disk as far as SQLite's WAL promises it. */
 interface Writes {
   /** Keeps whole lines of ended requests, each with its line feed, as text or in UTF-8. */
-  readonly append: { readonly query: string | Uint8Array; readonly answer: null };
+  readonly append: {
+    readonly query: Appending & { readonly lines: string | Uint8Array };
+    /** Null: there is nowhere to keep it. */
+    readonly answer: KeptUse | null;
+  };
   /** Times in milliseconds since 1970. */
   readonly bound: { readonly query: { readonly bounds: StoreBounds; readonly nowMs: number }; readonly answer: null };
   readonly prune: { readonly query: { readonly nowMs: number }; readonly answer: null };
@@ -74,8 +81,12 @@ const writing = (
   options: WriterOptions,
   warn: (message: string, detail: string) => void,
   sqlite: Sqlite | undefined,
-): ((job: Job) => null) => {
-  if (!sqlite) return () => null;
+): ((job: Job) => KeptUse | null) => {
+  /** Where the store can't be used, the use of clients is kept apart. */
+  const file = options.older && new ClientUseFile(options.older.clients);
+  const keepApart = ({ lines, batch, nowMs }: Jobs['append']['query']): KeptUse | null =>
+    file?.append(usedIn(textOf(lines)), nowMs, batch) ?? null;
+  if (!sqlite) return (job) => (job.name === 'append' ? keepApart(job.query) : null);
   const writer = new StoreWriter(sqlite, options, warn);
   let isBound = false;
   let isConverting = false;
@@ -91,15 +102,22 @@ const writing = (
     }
     if (isConverting) setImmediate(convert);
   };
+  const takeClientFiles = (): void => {
+    try {
+      writer.takeClientFiles();
+    } catch (error) {
+      warn('the use of clients of an earlier version is not taken over', messageOf(error));
+    }
+  };
   return (job) => {
     switch (job.name) {
       case 'append':
         // A thread that took the place of another must not keep what shall not be kept.
         if (!isBound) throw new Error('The bounds of what is kept are not known yet.');
-        writer.append(typeof job.query === 'string' ? job.query : Buffer.from(job.query).toString());
-        break;
+        return writer.append(textOf(job.query.lines), job.query) ?? keepApart(job.query);
       case 'bound':
         writer.bound(job.query.bounds, job.query.nowMs);
+        takeClientFiles();
         isBound = true;
         if (!isConverting) {
           isConverting = true;
@@ -125,6 +143,9 @@ const writing = (
     return null;
   };
 };
+
+const textOf = (lines: string | Uint8Array): string =>
+  typeof lines === 'string' ? lines : Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString();
 
 const reading = (file: string, sqlite: Sqlite | undefined): ((job: Job) => unknown) => {
   let opened: { readonly db: Database; readonly answers: Answers; readonly inode: number } | undefined;

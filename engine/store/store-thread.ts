@@ -94,6 +94,10 @@ interface StoreThread {
   readonly terminate: () => Promise<unknown>;
 }
 
+/** A copy of the lines of a job, if it has any as bytes: a part of a larger buffer would be sent as a whole. */
+const bytesIn = (query: Jobs[keyof Jobs]['query']): Uint8Array<ArrayBuffer> | undefined =>
+  query !== null && 'lines' in query && query.lines instanceof Uint8Array ? new Uint8Array(query.lines) : undefined;
+
 /** Opens a file in a thread that starts with the first job. It keeps the process alive only while jobs wait. */
 export const openStoreIn =
   (startStore: () => StoreThread): OpenStore =>
@@ -135,9 +139,11 @@ export const openStoreIn =
         thread ??= begin();
         thread.ref();
         const id = waits.begin({ resolve, reject });
-        // A part of a larger buffer would be sent as a whole.
-        const bytes = query instanceof Uint8Array ? new Uint8Array(query) : undefined;
-        thread.postMessage({ id, name, query: bytes ?? query, lines }, bytes ? [bytes.buffer] : []);
+        const bytes = bytesIn(query);
+        thread.postMessage(
+          { id, name, query: bytes ? Object.assign({}, query, { lines: bytes }) : query, lines },
+          bytes ? [bytes.buffer] : [],
+        );
       });
     return {
       ask,

@@ -1,3 +1,4 @@
+import { createClientUse } from './client-use.ts';
 import type { Database } from './sqlite.ts';
 import { createUsage } from './usage.ts';
 
@@ -42,7 +43,7 @@ CREATE INDEX requests_session ON requests (session, ended, kind, shape) WHERE se
 `;
 
 /** What brings a file from each version to the next. */
-const steps: readonly string[] = [createRequests, createUsage];
+const steps: readonly string[] = [createRequests, createUsage, createClientUse];
 
 /** The version of the tables. A file of a later one is left alone. */
 const tablesVersion = steps.length;

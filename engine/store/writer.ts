@@ -12,9 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../model/fault.ts';
+import { takeClientFiles } from './client-files.ts';
+import { ClientUseTable, clientUseIn, type KeptUse, type LineBatch, UseSums } from './client-use.ts';
 import { type Kind, KindIds, SessionIds } from './kinds.ts';
 import { addOlderUsage, olderUsageIn } from './older-usage.ts';
-import { rowColumns, rowOf } from './row.ts';
+import { addUse, rowColumns, rowOf, usedIn } from './row.ts';
 import { type Database, isDamage, type Sqlite, type Statement } from './sqlite.ts';
 import { LaterTables, prepareToWrite } from './tables.ts';
 import { UsageTable } from './usage.ts';
@@ -30,8 +32,16 @@ export interface StoreBounds {
 export interface WriterOptions {
   /** `:memory:` is no file. */
   readonly file: string;
-  /** The folders in which versions before the store kept lines of requests, and sums. */
-  readonly older?: { readonly requests: string; readonly usage: string } | undefined;
+  /** The folders in which versions before the store kept lines of requests, sums, and the use of clients. */
+  readonly older?: { readonly requests: string; readonly usage: string; readonly clients: string } | undefined;
+}
+
+/** How requests are kept. */
+export interface Appending {
+  /** Absent: they are kept however often they come. */
+  readonly batch?: LineBatch | undefined;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
 }
 
 const dayMs = 86_400_000;
@@ -51,6 +61,7 @@ interface Opened {
   readonly kinds: KindIds;
   readonly sessions: SessionIds;
   readonly usage: UsageTable;
+  readonly clientUse: ClientUseTable;
   readonly insert: Statement;
   readonly insertLine: Statement;
 }
@@ -73,11 +84,38 @@ export class StoreWriter {
     this.#warn = warn;
   }
 
-  /** Keeps and counts requests: whole lines, each with its line feed. Then removes the oldest ones if there are too many. */
-  append(lines: string): void {
+  /**
+   * Keeps and counts requests: whole lines, each with its line feed. Then removes the oldest ones if there are too many. A batch that was
+   * kept before isn't again. `undefined`: nothing can be kept.
+   */
+  append(lines: string, { batch, nowMs }: Appending = { nowMs: Date.now() }): KeptUse | undefined {
+    if (lines === '' && !this.#isKept) return { all: {}, added: {} };
     const isKept = this.#bounds.days > 0;
-    this.#inTransaction((opened) => insertLines(opened, lines, { isKept, isCounted: true }));
+    let kept: KeptUse | undefined;
+    this.#inTransaction((opened) => {
+      const { clientUse } = opened;
+      const isNew = batch === undefined || clientUse.isNew(batch, nowMs);
+      const added = isNew ? insertLines(opened, lines, { isKept, isCounted: true }) : usedIn(lines);
+      if (isNew) clientUse.add(added);
+      const clients = lines === '' ? undefined : new Set([...added].map(([, client]) => client));
+      kept = { all: clientUse.at(nowMs, clients), added: added.at(nowMs) };
+    });
     if (this.#opened && usedBytes(this.#opened.db) > this.#bounds.bytes) this.#remove(0);
+    return kept;
+  }
+
+  /** Takes over the use of clients that files have, and removes them. */
+  takeClientFiles(): void {
+    const { older } = this.#options;
+    if (!older || this.#isOff || !existsSync(older.clients)) return;
+    let taken: ReturnType<typeof takeClientFiles> | undefined;
+    this.#inTransaction(({ db, clientUse }) => {
+      taken = takeClientFiles(older.clients, (id) => isFirst(db, id));
+      clientUse.add(taken.sums);
+    });
+    if (this.#isOff) return;
+    for (const name of taken?.ignored ?? []) this.#warn('a file of usage is ignored: it has another form', name);
+    taken?.remove();
   }
 
   /** Removes what is beyond the bounds at this time, in milliseconds since 1970, and keeps to them from now on. */
@@ -89,7 +127,10 @@ export class StoreWriter {
 
   /** Removes what is too old at this time, then the oldest requests until the rest isn't too large; at most so many that it takes a second. */
   prune(nowMs: number): void {
-    this.#whereKept(() => this.#opened?.usage.prune(nowMs));
+    this.#whereKept(() => {
+      this.#opened?.usage.prune(nowMs);
+      this.#opened?.clientUse.prune(nowMs);
+    });
     if (!this.#remove(nowMs - this.#bounds.days * dayMs)) return;
     this.#whereKept((db) => {
       inTransaction(db, () => {
@@ -187,9 +228,15 @@ export class StoreWriter {
     db.close();
   }
 
+  /** Whether there is a file. */
+  get #isKept(): boolean {
+    const { file } = this.#options;
+    return this.#opened !== undefined || file === ':memory:' || existsSync(file);
+  }
+
   /** `work` on the file, if there is one. */
   #whereKept(work: (db: Database) => void): void {
-    if (this.#opened || existsSync(this.#options.file)) this.#within(({ db }) => work(db));
+    if (this.#isKept) this.#within(({ db }) => work(db));
   }
 
   #within(work: (opened: Opened) => void): void {
@@ -234,6 +281,7 @@ export class StoreWriter {
       kinds: new KindIds(db),
       sessions: new SessionIds(db),
       usage: new UsageTable(db),
+      clientUse: new ClientUseTable(db),
       insert: db.prepare(
         `INSERT INTO requests (${columns.join(', ')}) VALUES (?, ?, ?, ${rowColumns.map(() => '?').join(', ')})`,
       ),
@@ -245,12 +293,29 @@ export class StoreWriter {
   #setAside(error: unknown): void {
     const { file } = this.#options;
     this.close();
+    const use = this.#usedIn(file);
     const aside = `${file}.damaged-${Date.now()}`;
     renameSync(file, aside);
     for (const more of ['-wal', '-shm']) {
       if (existsSync(`${file}${more}`)) renameSync(`${file}${more}`, `${aside}${more}`);
     }
     this.#warn('the file of requests is damaged and was set aside; a new one begins', `${aside}: ${problemOf(error)}`);
+    // Budgets last.
+    if (use && !use.isEmpty) this.#inTransaction(({ clientUse }) => clientUse.add(use));
+  }
+
+  /** The use of clients in a damaged file, as far as it can be read. */
+  #usedIn(file: string): UseSums | undefined {
+    try {
+      const db = this.#sqlite.open(file);
+      try {
+        return clientUseIn(db);
+      } finally {
+        db.close();
+      }
+    } catch {
+      return undefined;
+    }
   }
 }
 
@@ -262,15 +327,17 @@ const forgetIds = (opened: Opened | undefined): void => {
 const problemOf = (error: unknown): string =>
   (error instanceof Error ? error.message : undefined) ?? errorCode(error) ?? String(error);
 
-/** Within a transaction. */
+/** Within a transaction. Returns what they add to the use of clients. */
 const insertLines = (
   { kinds, sessions, usage, insert, insertLine }: Opened,
   lines: string,
   { isKept, isCounted }: { readonly isKept: boolean; readonly isCounted: boolean },
-): void => {
+): UseSums => {
+  const use = new UseSums();
   for (const line of lines.split('\n')) {
     const row = line === '' ? undefined : rowOf(line);
     if (!row) continue;
+    addUse(use, row);
     if (isCounted) usage.addAt(row.endedMs, seriesOf(row.kind), row.counted);
     if (!isKept) continue;
     const id = Number(insertLine.run(line).lastInsertRowid);
@@ -278,6 +345,7 @@ const insertLines = (
     insert.run(id, kinds.idOf(row.kind), session, ...row.values);
   }
   if (isCounted) usage.write();
+  return use;
 };
 
 const seriesOf = ({ protocol, scenario, provider, model, client }: Kind) => ({

@@ -344,7 +344,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'observe/log/',
         'model/',
         'feature.ts',
-        'features/clients/usage.ts',
         'features/usage/schema.ts',
         'observe/families.ts',
         'paths.ts',
@@ -530,7 +529,7 @@ test('each part imports only what the table of the house allows', (t) => {
 
 test('engine/service names no feature but in its list', (t) => {
   // What is kept of requests is written by the supervisor.
-  const keeps = ['engine/service/keeper.ts', 'engine/service/workers/ipc-messages.ts'];
+  const keeps = ['engine/service/keeper.ts'];
   const naming = sources
     .filter((file) => file.startsWith('engine/service/'))
     .filter((file) => importsOf(file).some((name) => target(file, name).startsWith('engine/features/')));

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { ClientList } from '../../admin/schema.ts';
 import type { HistoryPage, HistorySums } from '../../engine/features/record/schema.ts';
 import type { UsageReport } from '../../engine/features/usage/schema.ts';
 import { adminKey, client, keyOf } from '../engine/features/clients/rig.ts';
@@ -18,17 +19,20 @@ const numbers = (seed: number) => {
 const prices = { input: 1, output: 10 };
 
 for (const workers of [1, 2]) {
-  test(`under load, restarts and kills, the history and the sums have the same requests, tokens and costs; ${workers} workers`, async (t) => {
+  test(`under load, restarts and kills, the history, the sums and the use of clients have the same requests, tokens and costs; ${workers} workers`, async (t) => {
     const below = numbers(workers);
     const upstream = await startUpstream(() => {
       const [input, output] = [below(1_000), below(100)];
-      if (below(10) === 0) return jsonAnswer({ error: { message: 'no' } }, 400);
+      const kind = below(10);
+      if (kind === 0) return jsonAnswer({ error: { message: 'no' } }, 400);
+      if (kind === 1) return jsonAnswer({ ...chatReply('It counts nothing.'), usage: undefined });
       return jsonAnswer({ ...chatReply('Hi.'), usage: { prompt_tokens: input, completion_tokens: output } });
     });
     t.teardown(upstream.close);
     const names = ['one', 'two', 'three'];
+    const clientOf = (name: string) => client(name, name === 'three' ? { limits: { requestsPerMinute: 12 } } : {});
     const { begin } = await commandRig(t, {
-      ...{ PORT: 0, WORKERS: workers, APIKEY: adminKey, LOG: false, CLIENTS: names.map((name) => client(name)) },
+      ...{ PORT: 0, WORKERS: workers, APIKEY: adminKey, LOG: false, CLIENTS: names.map(clientOf) },
       Providers: [
         {
           ...{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k' },
@@ -103,7 +107,31 @@ for (const workers of [1, 2]) {
         );
       }
     }
-    const ids = new Set((await read<HistoryPage>(baseUrl, '/api/history?limit=500')).requests.map(({ id }) => id));
+    const { requests } = await read<HistoryPage>(baseUrl, '/api/history?limit=500');
+    const { clients } = await read<ClientList>(baseUrl, '/api/clients');
+    for (const { name, usage } of clients) {
+      const admitted = requests.filter((one) => one.client === name && one.admitted === true);
+      const { month } = usage;
+      t.deepEqual(
+        { requests: month.requests, tokens: month.input + month.output, cost: month.cost, unpriced: month.unpriced },
+        {
+          requests: admitted.length,
+          tokens: total(({ tokens }) => tokens, name),
+          cost: total(({ cost }) => cost, name),
+          unpriced: 0,
+        },
+        `${name}'s use`,
+      );
+    }
+    t.true(
+      requests.some(({ status, admitted }) => status === 429 && !admitted),
+      'some were refused',
+    );
+    t.true(
+      requests.some(({ estimated }) => estimated === true),
+      'some are estimated',
+    );
+    const ids = new Set(requests.map(({ id }) => id));
     t.true([...told].every((id) => ids.has(id)) && ids.size >= 60 * rounds.length - 100, `${ids.size}`);
     t.is(
       total(({ requests }) => requests),

@@ -2,10 +2,10 @@ import { laterRoutes } from '../../../admin/later-routes.ts';
 import type { FeatureFolder, FeatureServices } from '../../feature.ts';
 import type { DocumentedRoute } from '../../http/documented-route.ts';
 import type { ClientServices } from './client-session.ts';
-import type { ClientUsageKeeper } from './usage-files.ts';
+import type { UseKeeper } from './open-clients.ts';
 
 interface ClientsServices extends FeatureServices {
-  readonly keeper: { readonly clients: ClientUsageKeeper };
+  readonly keeper: { readonly history: UseKeeper };
 }
 
 /** Clients with keys of their own: what they may use, their limits and budgets. */
@@ -14,15 +14,15 @@ export const clientsFeature: FeatureFolder<ClientsServices> = {
   async open(services) {
     const { openClients } = await import('./open-clients.ts');
     const { logs, steadyNowMs, current, hub, fleet } = services;
-    const { admit, write, close, ...counts } = await openClients({
+    const { admit, clientsKept, close, ...counts } = await openClients({
       log: logs.app,
-      keeper: services.keeper.clients,
+      keeper: services.keeper.history,
       nowMs: steadyNowMs,
       current,
       limits: hub,
       budgets: fleet?.hub,
     });
-    return { admit, write, close, routes: routesOf(services, counts) };
+    return { admit, clientsKept, close, routes: routesOf(services, counts) };
   },
   closedRoutes: (services) => routesOf(services, undefined),
 };

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { FileWork } from '../../observe/log/file-work.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
 import { within } from '../../runtime/within.ts';
+import type { LineBatch, ToldUse } from '../../store/client-use.ts';
 import type { StoreBounds } from '../../store/writer.ts';
 import type { RecordLines } from '../record/record-lines.ts';
 
@@ -8,8 +10,11 @@ import type { RecordLines } from '../record/record-lines.ts';
 export interface HistoryKeeper {
   /** Keeps to these bounds from now on. */
   readonly bound: (bounds: StoreBounds) => Promise<void>;
-  /** Resolves when the lines are kept: whole ones, each with its line feed, as text or in UTF-8. */
-  readonly append: (lines: string | Uint8Array) => Promise<void>;
+  /**
+   * Resolves when the lines are kept: whole ones, each with its line feed, as text or in UTF-8. A batch that was kept before isn't again.
+   * Tells what clients have used then; null: that is kept nowhere.
+   */
+  readonly append: (lines: string | Uint8Array, batch?: LineBatch) => Promise<ToldUse | null>;
   /** Removes everything. */
   readonly clear: () => Promise<void>;
   /** Sets a damaged file aside. */
@@ -24,6 +29,8 @@ interface HandOverOptions {
   readonly lines: RecordLines;
   readonly keeper: HistoryKeeper;
   readonly bounds: () => StoreBounds;
+  /** Called with what clients have used, after each batch. */
+  readonly onKept: (told: ToldUse) => void;
   readonly log: Pick<AppLog, 'warn'>;
   readonly everyMs?: number;
 }
@@ -45,7 +52,8 @@ const closeMs = 5_000;
 
 /** Begins to hand lines over. Applies the bounds first. */
 export const handOverLines = async (options: HandOverOptions): Promise<HandOver> => {
-  const { lines, keeper, bounds, log, file } = options;
+  const { lines, keeper, bounds, onKept, log, file } = options;
+  const writer = randomUUID();
   const work = new FileWork(log, file, "the history of requests can't be kept on disk");
   let known = bounds();
   let isWriting = false;
@@ -61,14 +69,18 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
     running = running.then(() => work.run(task));
     return running;
   };
+  const handOver = async (): Promise<void> => {
+    for (let next = lines.next(); next; next = lines.next()) {
+      const told = await keeper.append(next.bytes, { writer, n: next.n });
+      lines.written(next);
+      if (told) onKept(told);
+    }
+  };
   const write = (): Promise<void> => {
     isWriting = true;
     return inTurn(async () => {
       await applyBounds();
-      for (let next = lines.next(); next; next = lines.next()) {
-        await keeper.append(next.bytes);
-        lines.written(next);
-      }
+      await handOver();
       isWarnedOfOverfull = false;
       const lost = lines.takeLost();
       if (lost > 0)
@@ -91,8 +103,11 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
   return {
     write,
     clear() {
-      lines.discard();
-      return inTurn(() => keeper.clear());
+      return inTurn(async () => {
+        // They are removed, but counted.
+        await handOver().catch(() => lines.discard());
+        await keeper.clear();
+      });
     },
     async close() {
       clearInterval(timer);

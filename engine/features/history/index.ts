@@ -39,6 +39,7 @@ export const history: FeatureFolder<HistoryServices> = {
       processes: processes,
       nodes: features.nodes,
       onChanged: feeds.changed,
+      onKept: features.clientsKept,
     });
     const stored = () => openStored(features.write);
     if (processes?.isShared()) void followOthers();

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileWork } from '../../observe/log/file-work.ts';
 import type { AppLog } from '../../observe/log/logs.ts';
+import type { KeptUse, LineBatch } from '../../store/client-use.ts';
 import type { Jobs } from '../../store/serve-store.ts';
 import { type OpenStore, type StoreChannel, storeFile } from '../../store/store-thread.ts';
 import type { StoreBounds } from '../../store/writer.ts';
@@ -20,10 +21,10 @@ interface KeptOptions {
 const pruneMs = 600_000;
 
 /** The store of the requests of all processes. Its thread starts with the first one, or where an earlier start has left work. */
-export class KeptRequests implements HistoryKeeper {
+export class KeptRequests implements Omit<HistoryKeeper, 'append'> {
   readonly #options: KeptOptions;
   readonly #file: string;
-  readonly #older: { readonly requests: string; readonly usage: string };
+  readonly #older: { readonly requests: string; readonly usage: string; readonly clients: string };
   readonly #store: StoreChannel;
   readonly #work: FileWork;
   #bounds: StoreBounds | undefined;
@@ -36,7 +37,8 @@ export class KeptRequests implements HistoryKeeper {
     const { home, log, openStore, nowMs } = options;
     this.#options = options;
     this.#file = storeFile(home);
-    this.#older = { requests: join(home, 'history'), usage: join(home, 'usage', 'hours') };
+    const usage = join(home, 'usage');
+    this.#older = { requests: join(home, 'history'), usage: join(usage, 'hours'), clients: usage };
     this.#store = openStore({ role: 'write', file: this.#file, older: this.#older }, log);
     this.#work = new FileWork(log, this.#file, "the history of requests can't be tidied");
     this.#prunedAtMs = nowMs();
@@ -49,9 +51,9 @@ export class KeptRequests implements HistoryKeeper {
     if (this.#isRunning || leftWork) await this.#begin();
   }
 
-  async append(lines: string | Uint8Array): Promise<void> {
+  async append(lines: string | Uint8Array, batch?: LineBatch): Promise<KeptUse | null> {
     await this.#begin();
-    await this.#asked('append', lines);
+    return this.#asked('append', { lines, batch, nowMs: this.#options.nowMs() });
   }
 
   async clear(): Promise<void> {
@@ -94,9 +96,9 @@ export class KeptRequests implements HistoryKeeper {
     this.#isBound = bounds === this.#bounds;
   }
 
-  async #asked<Name extends keyof Jobs>(name: Name, query: Jobs[Name]['query']): Promise<void> {
+  async #asked<Name extends keyof Jobs>(name: Name, query: Jobs[Name]['query']): Promise<Jobs[Name]['answer']> {
     try {
-      await this.#store.ask(name, query);
+      return await this.#store.ask(name, query);
     } catch (error) {
       this.#isBound = false;
       throw error;

@@ -6,6 +6,7 @@ import type { Feature, OtherNodes, OtherProcesses } from '../../feature.ts';
 import type { Logs } from '../../observe/log/logs.ts';
 import type { CurrentGateway } from '../../routing/gateway.ts';
 import { loadOnce } from '../../runtime/load-once.ts';
+import type { ToldUse } from '../../store/client-use.ts';
 import { type OpenStore, openStore as openThread, type StoreChannel, storeFile } from '../../store/store-thread.ts';
 import { RecordLines } from '../record/record-lines.ts';
 import { type HistoryKeeper, handOverLines } from './hand-over-lines.ts';
@@ -27,6 +28,8 @@ interface HistoryFeatureOptions
   /** Other nodes; `undefined`: there are never any. */
   readonly nodes: () => OtherNodes | undefined;
   readonly keeper: HistoryKeeper;
+  /** Called with what clients have used, after each batch of requests that was kept. */
+  readonly onKept: (told: ToldUse) => void;
   /** Default: a thread. */
   readonly openStore?: OpenStore | undefined;
 }
@@ -47,11 +50,11 @@ interface HistoryFeature extends Feature {
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, processes, nodes, sessionSecret, keeper, ...others } = options;
+  const { home, nowMs, log, current, processes, nodes, sessionSecret, keeper, onKept, ...others } = options;
   const { openStore = openThread, ...shown } = others;
   const policy = () => current.gateway.config.history;
   const lines = new RecordLines();
-  const files = await handOverLines({ file: storeFile(home), lines, keeper, bounds: policy, log });
+  const files = await handOverLines({ file: storeFile(home), lines, keeper, bounds: policy, onKept, log });
   const own = createHistory({
     ...shown,
     numbersByTime: processes !== undefined,

@@ -9,16 +9,18 @@ interface Block {
 
 /** Lines of a block that aren't on disk yet. */
 interface Unwritten {
+  /** Grows from piece to piece. */
+  readonly n: number;
   readonly block: Block;
-  from: number;
+  readonly from: number;
   to: number;
   lines: number;
 }
 
-/** Lines to write; at most a block. */
+/** Lines to write; at most a block. The same number has the same lines. */
 interface LinesToWrite {
+  readonly n: number;
   readonly bytes: Uint8Array;
-  readonly lines: number;
 }
 
 const lineFeed = 0x0a;
@@ -42,7 +44,8 @@ export class RecordLines {
   #blocks: Block[] = [];
   #kept = 0;
   #pieces: Unwritten[] = [];
-  /** The piece that `next` returned last. */
+  #pieceCount = 0;
+  /** The piece that `next` returned last: no line is added to it. */
   #taken: Unwritten | undefined;
   #unwritten = 0;
   #lost = 0;
@@ -104,19 +107,17 @@ export class RecordLines {
     const [piece] = this.#pieces;
     this.#taken = piece;
     if (!piece) return undefined;
-    const { block, from, to, lines } = piece;
-    return { bytes: block.bytes.subarray(from, to), lines };
+    const { n, block, from, to } = piece;
+    return { n, bytes: block.bytes.subarray(from, to) };
   }
 
   /** What `next` returned last is on disk. */
-  written({ bytes, lines }: LinesToWrite): void {
+  written({ n }: LinesToWrite): void {
     const [piece] = this.#pieces;
     // It may have been discarded meanwhile.
-    if (!piece || piece !== this.#taken) return;
-    piece.from += bytes.length;
-    piece.lines -= lines;
-    this.#unwritten -= lines;
-    if (piece.lines === 0) this.#pieces.shift();
+    if (piece?.n !== n) return;
+    this.#unwritten -= piece.lines;
+    this.#pieces.shift();
   }
 
   /** Drops what isn't on disk. */
@@ -149,9 +150,12 @@ export class RecordLines {
     }
     this.#unwritten += 1;
     const last = this.#pieces.at(-1);
-    if (last?.block === block && last.to === from) {
+    if (last?.block === block && last.to === from && last !== this.#taken) {
       last.to = block.used;
       last.lines += 1;
-    } else this.#pieces.push({ block, from, to: block.used, lines: 1 });
+      return;
+    }
+    this.#pieceCount += 1;
+    this.#pieces.push({ n: this.#pieceCount, block, from, to: block.used, lines: 1 });
   }
 }

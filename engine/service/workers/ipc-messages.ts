@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 import { maxAnswer } from '../../feature.ts';
-import { ClientUsageRecord } from '../../features/clients/usage.ts';
 import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
 import { Family } from '../../observe/families.ts';
@@ -28,14 +27,12 @@ const Kept = Type.Union([
   Type.Object({
     what: Type.Literal('lines'),
     lines: Type.Unsafe<string | Uint8Array>(Type.String()),
+    batch: Type.Optional(Type.Object({ writer: Type.String(), n: Type.Integer() })),
   }),
   /** Removes all requests. */
   Type.Object({ what: Type.Literal('clear') }),
   /** Sets the file of requests aside if it is damaged. */
   Type.Object({ what: Type.Literal('check') }),
-  Type.Object({ what: Type.Literal('clients'), used: ClientUsageRecord }),
-  /** Writes what all processes have handed over. */
-  Type.Object({ what: Type.Literal('flush') }),
 ]);
 export type Kept = Static<typeof Kept>;
 
@@ -55,6 +52,21 @@ const PeerCall = Type.Union([
 ]);
 export type PeerCall = Static<typeof PeerCall>;
 
+/** By period and client. */
+const ClientUse = Type.Record(
+  Type.String(),
+  Type.Record(
+    Type.String(),
+    Type.Object({
+      requests: Type.Integer(),
+      input: Type.Integer(),
+      output: Type.Integer(),
+      cost: Type.Integer(),
+      unpriced: Type.Integer(),
+    }),
+  ),
+);
+
 const PeerResult = Type.Union([
   /** The answers that came in time, and the number of processes without one. */
   Type.Object({
@@ -62,11 +74,10 @@ const PeerResult = Type.Union([
     answers: Type.Array(Type.String({ maxLength: maxAnswer })),
     missing: Type.Integer(),
   }),
-  /** `all` and `restates`: what clients used in all processes, and whether the caller adds it to a store that has lost it. */
+  /** `told`: what clients have used, after requests were kept. */
   Type.Object({
     kind: Type.Literal('keep'),
-    all: Type.Optional(ClientUsageRecord),
-    restates: Type.Optional(Type.Boolean()),
+    told: Type.Optional(Type.Object({ all: ClientUse, added: ClientUse, restates: Type.Boolean() })),
   }),
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),

@@ -13,18 +13,10 @@ export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>
   return {
     history: {
       bound: async ({ days, bytes }) => void (await hand({ what: 'bounds', days, bytes })),
-      append: async (lines) => void (await hand({ what: 'lines', lines })),
+      append: async (lines, batch) => (await hand({ what: 'lines', lines, ...(batch && { batch }) })).told ?? null,
       clear: async () => void (await hand({ what: 'clear' })),
       check: async () => void (await hand({ what: 'check' })),
     },
-    clients: {
-      async add(used) {
-        const { all, restates = false } = await hand({ what: 'clients', used });
-        if (!all) throw new Error('The supervisor keeps no usage of clients.');
-        return { all, restates };
-      },
-    },
-    flush: async () => void (await hand({ what: 'flush' })),
   };
 };
 
@@ -34,19 +26,15 @@ export const keep = async (keeper: Keeper, kept: Kept): Promise<KeepResult> => {
     case 'bounds':
       await keeper.history.bound(kept);
       break;
-    case 'lines':
-      await keeper.history.append(kept.lines);
-      break;
+    case 'lines': {
+      const told = await keeper.history.append(kept.lines, kept.batch);
+      return { kind: 'keep', ...(told && { told }) };
+    }
     case 'clear':
       await keeper.history.clear();
       break;
     case 'check':
       await keeper.history.check();
-      break;
-    case 'clients':
-      return { kind: 'keep', ...(await keeper.clients.add(kept.used)) };
-    case 'flush':
-      await keeper.flush();
       break;
     default:
       return kept satisfies never;

@@ -18,14 +18,18 @@ const dayMs = 24 * hourMs;
 /** A store, and reports of it. */
 class Rig {
   readonly folder: string;
-  readonly older: { readonly requests: string; readonly usage: string };
+  readonly older: { readonly requests: string; readonly usage: string; readonly clients: string };
   readonly file: string;
   #writer: StoreWriter | undefined;
 
   constructor(folder: string) {
     this.folder = folder;
     this.file = join(folder, 'requests.db');
-    this.older = { requests: join(folder, 'history'), usage: join(folder, 'usage', 'hours') };
+    this.older = {
+      requests: join(folder, 'history'),
+      usage: join(folder, 'usage', 'hours'),
+      clients: join(folder, 'usage'),
+    };
   }
 
   get writer(): StoreWriter {

@@ -40,7 +40,10 @@ class Rig {
     const warn = (message: string): void => void this.warnings.push(message);
     return new StoreWriter(
       sqlite,
-      { file: this.file, older: { requests: this.older, usage: join(this.folder, 'none') } },
+      {
+        file: this.file,
+        older: { requests: this.older, usage: join(this.folder, 'none'), clients: join(this.folder, 'usage') },
+      },
       warn,
     );
   }
@@ -210,8 +213,8 @@ test('where no library runs nothing is kept, and that is said once', (t) => {
   const said: Said[] = [];
   const serve = serveStore((one) => said.push(one), undefined);
   serve({ role: 'write', file: '/nowhere/requests.db' });
-  serve({ id: 1, name: 'append', query: linesOf([keptRequest('a', now)]) });
-  serve({ id: 2, name: 'append', query: linesOf([keptRequest('b', now)]) });
+  serve({ id: 1, name: 'append', query: { lines: linesOf([keptRequest('a', now)]), nowMs: now } });
+  serve({ id: 2, name: 'append', query: { lines: linesOf([keptRequest('b', now)]), nowMs: now } });
   t.deepEqual(
     said.map((one) => (one.type === 'warning' ? one.message.split(':')[0] : one.type)),
     ['requests are kept in memory only', 'done', 'done'],
@@ -232,13 +235,16 @@ test('a thread writes and another reads; neither holds the process, and the read
     return page.lines.map((line) => JSON.parse(line).id).join(' ');
   };
   t.is(await ids(), '', 'there is no file yet');
-  const line = (id: string) => linesOf([keptRequest(id, now)]);
+  const line = (id: string) => ({ lines: linesOf([keptRequest(id, now)]), nowMs: now });
   const bound = () => writer.ask('bound', { bounds: { days: 30, bytes: 100_000_000 }, nowMs: now });
   await t.throwsAsync(writer.ask('append', line('unbound')), { message: /bounds .* not known/ });
   await bound();
-  await Promise.all([writer.ask('append', line('a')), writer.ask('append', Buffer.from(line('b')))]);
+  await Promise.all([
+    writer.ask('append', line('a')),
+    writer.ask('append', { ...line('b'), lines: Buffer.from(line('b').lines) }),
+  ]);
   t.is(await ids(), 'b a');
-  t.is(await ids(line('apart')), 'apart', 'requests that are in no file');
+  t.is(await ids(line('apart').lines), 'apart', 'requests that are in no file');
   await t.throwsAsync(reader.ask('append', line('c')), { message: /writes nothing/ });
   await writer.close();
   for (const name of await readdir(folder)) await rm(join(folder, name));

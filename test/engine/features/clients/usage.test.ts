@@ -1,10 +1,8 @@
 import test from 'ava';
-import {
-  ClientTotals,
-  type ClientUsageRecord,
-  nextPeriodMs,
-  UsageLedger,
-} from '../../../../engine/features/clients/usage.ts';
+import { nextPeriodMs, UsageLedger } from '../../../../engine/features/clients/usage.ts';
+import { type KeptUse, nothingUsed, type Used } from '../../../../engine/store/client-use.ts';
+
+const used = (more: Partial<Used>): Used => ({ ...nothingUsed, ...more });
 
 const at = (text: string): number => Date.parse(text);
 
@@ -37,56 +35,27 @@ test('use is summed by client; a day and a month begin anew', (t) => {
   t.is(ledger.used('a', 'month').requests, 0);
 });
 
-test('what other processes have counted in the same period is added; a record of another period is not', async (t) => {
-  const now = (): number => at('2026-01-30T12:00:00Z');
-  const kept = new ClientTotals(now);
-  const keep = async (used: ClientUsageRecord) => {
-    kept.add(used);
-    return { all: kept.record, restates: true };
-  };
-  const [one, other] = [new UsageLedger(now), new UsageLedger(now)];
-  one.add('a', { requests: 1, input: 1 });
-  other.add('a', { requests: 2, input: 20 });
-  await other.exchange(keep);
-  t.is(one.used('a', 'day').requests, 1);
-  await one.exchange(keep);
-  t.deepEqual(one.used('a', 'day'), { requests: 3, input: 21, output: 0, cost: 0, unpriced: 0 });
-  await one.exchange(keep);
-  t.is(one.used('a', 'day').requests, 3, 'a second exchange counts nothing twice');
-  kept.add({
-    day: { key: '2026-01-29', clients: { a: { requests: 9, input: 0, output: 0 } } },
-    month: kept.record.month,
-  });
-  await one.exchange(keep);
-  t.is(one.used('a', 'day').requests, 3);
-  t.is(one.used('a', 'month').requests, 6);
+test('what the store has takes the place of what was counted here, once; what it lacks goes on counting', (t) => {
+  let nowMs = at('2026-01-31T23:00:00Z');
+  const ledger = new UsageLedger(() => nowMs);
+  const [one, three] = [used({ requests: 1, input: 1 }), used({ requests: 3, input: 21 })];
+  const told = (all: KeptUse['all'], added: KeptUse['all']): void => ledger.kept({ all, added, restates: true });
+  ledger.add('a', one);
+  ledger.add('a', one);
+  t.is(ledger.used('a', 'day').requests, 2);
+  // Another process has used 2 and 20.
+  told({ '2026-01-31': { a: three }, '2026-01': { a: three } }, { '2026-01-31': { a: one }, '2026-01': { a: one } });
+  t.deepEqual(ledger.used('a', 'day'), used({ requests: 4, input: 22 }));
+  told({ '2026-01-31': { a: three }, '2026-01': { a: three } }, {});
+  t.is(ledger.used('a', 'month').requests, 4, 'a request that the store had to drop still counts');
+  nowMs += 3_600_000;
+  told({ '2026-01': { a: three } }, { '2026-01': { a: one } });
+  t.deepEqual(ledger.used('a', 'month'), used({}), 'of another month');
+  ledger.add('a', one);
+  t.is(ledger.used('a', 'day').requests, 1);
 });
 
-test('what can not be handed over is counted all the while, and handed over later', async (t) => {
-  const ledger = new UsageLedger(() => 0);
-  ledger.add('a', { requests: 1 });
-  let refuse: (error: Error) => void = () => undefined;
-  const failed = ledger.exchange(
-    () =>
-      new Promise((_, reject) => {
-        refuse = reject;
-      }),
-  );
-  ledger.add('a', { requests: 2 });
-  t.is(ledger.used('a', 'day').requests, 3);
-  refuse(new Error('hangs'));
-  await t.throwsAsync(failed);
-  t.is(ledger.used('a', 'day').requests, 3);
-  let taken = 0;
-  await ledger.exchange(async (used) => {
-    taken += used.day.clients.a?.requests ?? 0;
-    return { all: used, restates: true };
-  });
-  t.is(taken, 3);
-  t.is(ledger.used('a', 'day').requests, 3);
-});
-
-test('a store that has lost its counters gets them from the process that restates them', async (t) => {
+test('a store that has lost its counters gets them from the process that restates them', (t) => {
   let restate: () => Iterable<readonly [string, number]> = () => [];
   const shared = {
     add: () => undefined,
@@ -103,9 +72,7 @@ test('a store that has lost its counters gets them from the process that restate
   );
   ledger.add('a', { input: 2, cost: 5 }, 'month');
   t.deepEqual([...restate()], [], 'not before it is chosen');
-  const clients = { a: { requests: 1, input: 10, output: 0, cost: 7, unpriced: 0 } };
-  const all = { day: { key: '2026-01-30', clients: {} }, month: { key: '2026-01', clients } };
-  await ledger.exchange(async () => ({ all, restates: true }));
+  ledger.kept({ all: { '2026-01': { a: used({ requests: 1, input: 8, cost: 2 }) } }, added: {}, restates: true });
   t.deepEqual(
     [...restate()],
     [
@@ -113,11 +80,4 @@ test('a store that has lost its counters gets them from the process that restate
       ['2026-01 a cost', 7],
     ],
   );
-});
-
-test('the clients that are remembered have a bound', (t) => {
-  const totals = new ClientTotals(() => 0);
-  for (let n = 0; n < 6_000; n += 1) totals.addTo(`client-${n}`, { requests: 1 });
-  t.is(Object.keys(totals.record.day.clients).length, 5_000);
-  t.is(totals.of('client-5999', 'day').requests, 1);
 });

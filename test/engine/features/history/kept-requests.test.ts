@@ -40,6 +40,7 @@ class Machine {
     const lines = new RecordLines();
     const handOver = await handOverLines({
       ...{ file: this.file, lines, keeper: member.history, bounds: () => this.bounds, log: this.#log },
+      onKept: () => undefined,
       everyMs: 1_000_000,
     });
     const add = (...ids: readonly string[]): void => {
