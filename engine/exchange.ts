@@ -22,13 +22,13 @@ import type { Decisions } from './routing/rules/decisions.ts';
 import type { Backpressure } from './runtime/backpressure.ts';
 import { MemoryBudget, MemoryReservation } from './runtime/memory-budget.ts';
 
-/** What a request may use, and what it takes of its client's limits. */
+/** A request's access, and its share of its client's limits. */
 export interface RequestAdmission {
   /** Whether answers show limits. */
   readonly isLimited: boolean;
   readonly rates: readonly RateLimit[];
   readonly allowsModel: (destination: Destination) => boolean;
-  /** What the client has used; absent: not known. */
+  /** The client's usage; absent: not known. */
   readonly spent?: () => Spent;
   /**
    * Takes what the request needs from the limits; returns a promise if other processes have to be asked. `input`: tokens of the
@@ -60,7 +60,7 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
 export interface StageCall {
   /** The request that it is made for; absent: it isn't routed yet, as for a condition. */
   readonly for?: Routed;
-  /** Who makes it: a stage, or `rule/NAME`. */
+  /** The caller: a stage, or `rule/NAME`. */
   readonly stage: string;
   readonly kind: 'next' | 'ask' | 'decide';
   readonly request: ModelRequest;
@@ -72,9 +72,9 @@ export interface StageCall {
 
 /** Makes the calls of a request's stages. Each is a request of its own, with its own record. */
 export interface StageCalls {
-  /** How many calls this request is made within; 0: a client's own. */
+  /** Nesting depth of the call; 0: a client's own request. */
   readonly depth: number;
-  /** What is left of the calls that a client's request may cause, at any depth. */
+  /** Remaining calls that a client's request may cause, at any depth. */
   readonly left: { count: number };
   /** The conversation; `undefined`: unknown. */
   readonly session: () => string | undefined;
@@ -83,7 +83,7 @@ export interface StageCalls {
   readonly run: (call: StageCall) => Observable<Batch>;
 }
 
-/** What a request brings, and who listens to it. */
+/** An arriving request and its listener. */
 interface ExchangeStart {
   readonly incoming: Incoming;
   readonly client: ClientProtocol;
@@ -110,7 +110,7 @@ export class Exchange {
   readonly client: ClientProtocol;
   /** The preset that the request's path names, if any. */
   readonly preset: string | undefined;
-  /** What the client may use; `undefined`: the administrator, who has no limits. */
+  /** The client's access; `undefined`: the administrator, who has no limits. */
   readonly admission: RequestAdmission | undefined;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
@@ -233,7 +233,7 @@ export interface Decoded extends Exchange {
   readonly request: ModelRequest;
   /** The positions of the transformers' entries whose conditions hold; absent: none has a condition. */
   readonly holding?: ReadonlySet<number> | undefined;
-  /** What models have decided about it; absent: no condition asks. */
+  /** Decisions of models about it; absent: no condition asks. */
   readonly decisions?: Decisions | undefined;
 }
 
@@ -285,7 +285,7 @@ export interface Reconciled extends Routed {
 
 /** After `encodeRequest`: the upstream call can be made. */
 export interface Ready extends Reconciled {
-  /** What is relayed; the answer's half is final once the answer's head has arrived. */
+  /** The directions that are relayed; the answer's half is final once the answer's head has arrived. */
   readonly relays: Relays;
   readonly call: {
     readonly url: URL;

@@ -41,10 +41,10 @@ interface QuestionForm<Asked, Read extends Asked> {
   readonly shape: Pick<Reader<Asked>, 'matches'>;
   /** This process's answer; `undefined`: it has nothing to say. */
   readonly own: (asked: Asked) => Promise<string | undefined>;
-  /** What other nodes may ask, which changes nothing; absent: nothing. */
+  /** The read-only questions of other nodes; absent: none. */
   readonly node?: {
     readonly shape: Pick<Reader<Read>, 'matches'>;
-    /** How the answers of this node's processes add up. */
+    /** Merges the answers of this node's processes. */
     readonly answers: (asked: Read) => Promise<readonly string[]>;
   };
 }
@@ -62,7 +62,7 @@ export interface OtherProcesses<Asked extends object = object> {
   readonly ask: (asked: Asked) => Promise<readonly string[]>;
 }
 
-/** What other nodes answered, which answer for all of their processes. */
+/** The other nodes' answers, each for all of its processes. */
 export interface NodeAnswers {
   /** All nodes of the fleet, this one included, and those whose answer came in time. */
   readonly heard: { readonly known: number; readonly heard: number };
@@ -102,7 +102,7 @@ export interface Feature {
   readonly askStore?: AskStore;
   /** Asks other nodes. One feature has it. */
   readonly nodes?: OtherNodes;
-  /** What the feature asks itself in other processes and on other nodes. */
+  /** The questions that the feature asks itself in other processes and on other nodes. */
   readonly question?: Question;
   /** Hands over what it has counted so far to the process that keeps it. Never rejects. */
   readonly write?: () => Promise<void>;
@@ -122,7 +122,7 @@ export interface Feature {
   readonly close?: () => Promise<void>;
 }
 
-/** What features are opened with: the parts of the process that outlive each gateway. */
+/** The services that features are opened with: the parts of the process that outlive each gateway. */
 export interface FeatureServices {
   readonly env: Environment;
   /** The service's folder. */
@@ -138,9 +138,9 @@ export interface FeatureServices {
   readonly store: ConfigStore;
   /** The current gateway, or that of a preset. */
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
-  /** What clients speak. */
+  /** The client protocols. */
   readonly protocols: readonly ClientProtocol[];
-  /** What is masked wherever it is shown. */
+  /** The secrets, which are masked wherever they could be shown. */
   readonly secrets: () => readonly HiddenText[];
   /** A secret of the service's folder, from which names are derived. */
   readonly sessionSecret: () => string;
@@ -162,7 +162,7 @@ export interface FeatureServices {
   readonly fleet: Fleet | undefined;
   /** The other processes; absent: there are never any. */
   readonly processes: OtherProcesses | undefined;
-  /** What the features make possible for each other. */
+  /** Services that features provide for each other. */
   readonly features: FeatureSum;
 }
 

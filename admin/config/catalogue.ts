@@ -19,7 +19,7 @@ interface CatalogueParts {
   /** The prefix of aliases in lists of models. */
   readonly aliasPrefix: string;
   readonly localServerKinds: readonly LocalServerKind[];
-  /** How long a provider has for its answer, in milliseconds. */
+  /** Time limit of a provider's answer, in milliseconds. */
   readonly limitMs: number;
   /** Says to the service's other processes that there are new lists. */
   readonly refreshed: () => void;

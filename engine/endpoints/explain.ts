@@ -137,7 +137,7 @@ const conditionsFor = (facts: RequestFacts, { holding, resolution }: Ready, { co
     .filter(({ entry }) => applies(entry, resolution))
     .map((condition) => explainStageCondition(condition, facts, holding));
 
-/** What a dry run doesn't show: stages around the call, each of which may make several calls, or none. */
+/** Parts that a dry run doesn't show: stages around the call, each of which may make several calls, or none. */
 const leftOut = (ready: Ready): readonly string[] =>
   isWrapped(ready)
     ? ready.plan.graph.layers.flatMap(({ around }) =>

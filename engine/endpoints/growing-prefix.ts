@@ -12,13 +12,13 @@ import { maskedKeys } from '../upstream/keys/command-keys.ts';
 /** Whether the call of a request begins with that of the turn before. */
 export interface GrowingPrefix {
   readonly grows: boolean;
-  /** Where the upstream's body differs first; `null`: nowhere. */
+  /** The first difference of the upstream's body; `null`: none. */
   readonly at: string | null;
   /** The step that made the difference: a stage or a format; `null`: none. */
   readonly step: string | null;
 }
 
-/** What a stage made of the request. */
+/** The request after a stage. */
 interface Step {
   readonly name: string;
   /** The path of its entry in the configuration. */

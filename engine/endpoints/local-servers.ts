@@ -16,7 +16,7 @@ export interface LocalServer {
   /** Name for its provider. */
   readonly name: string;
   readonly title: string;
-  /** Where it speaks Chat Completions. */
+  /** Base URL of its Chat Completions API. */
   readonly baseUrl: string;
   readonly models: readonly LocalModel[];
 }
@@ -28,7 +28,7 @@ export interface LocalServerKind {
   readonly origin: string;
   /** `undefined`: another program listens there. */
   readonly models: (ask: Ask) => Promise<readonly LocalModel[] | undefined>;
-  /** How long one question may take, in milliseconds; default: 1,000. A server here answers at once, or doesn't listen. */
+  /** Time limit of one probe, in milliseconds; default: 1,000. A server here answers at once, or doesn't listen. */
   readonly limitMs?: number;
 }
 

@@ -26,7 +26,7 @@ interface RefreshParts {
   /** Any protocol. */
   readonly client: ClientProtocol;
   readonly localServerKinds: readonly LocalServerKind[];
-  /** How long a provider has for its answer, in milliseconds. */
+  /** Time limit of a provider's answer, in milliseconds. */
   readonly limitMs: number;
 }
 

@@ -16,7 +16,7 @@ import { memoize } from '../runtime/memoize.ts';
 /** Calls of stages that a client's request may cause, at any depth. */
 const maxCalls = 16;
 
-/** What an endpoint gives the calls of its requests' stages. */
+/** The services for the calls of stages. */
 export interface CallingEndpoint {
   readonly client: ClientProtocol;
   readonly records: RequestRecords;
@@ -78,7 +78,7 @@ export class RequestCalls implements StageCalls {
       body: noBody,
       retainBody: () => undefined,
       answerMemory: asked.answerMemory,
-      // What the client gets is paused with it; an answer to a question isn't.
+      // The client's own answer is paused with the client; an answer to a question isn't.
       backpressure: kind === 'next' ? asked.backpressure : new Backpressure(),
       onInterrupted: () => undefined,
       namedClient: asked.namedClient,

@@ -64,7 +64,7 @@ export const listUpstreamModels = (plan: Plan, reach: Reach): Observable<readonl
     );
   });
 
-/** What a list of models is fetched with. */
+/** The services for fetching a list of models. */
 type Reach = Pick<Gateway, 'upstreams' | 'commandKeys'>;
 
 /** A provider's first key. Rejects with a fault if its command prints none. */

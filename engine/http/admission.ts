@@ -13,7 +13,7 @@ import type { Endpoint, HeaderList } from './endpoint.ts';
 import { isLoopbackHost, parseHostName } from './host-name.ts';
 import type { HttpStream } from './stream.ts';
 
-/** What a listener knows of those who may call it. */
+/** A listener's access rules. */
 interface AdmissionSettings extends KeySettings {
   readonly guard: OriginGuardSettings;
   readonly proxies: TrustedProxies;
@@ -41,7 +41,7 @@ type Admit = (caller: Caller, access: Access) => Decision;
 /** The origin of a page that may call the paths for clients, if the request comes from one and the path is one of them. */
 type PageOf = (headers: HeaderList, access: Access) => string | undefined;
 
-/** Who may do what. */
+/** Access control. */
 export interface AccessRules {
   readonly admit: Admit;
   readonly pageOf: PageOf;

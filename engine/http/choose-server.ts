@@ -1,7 +1,7 @@
 import type { HttpServer, HttpServerEvents } from './stream.ts';
 import { loadUws, UwsUnavailable } from './uws/uws.ts';
 
-/** Which server library serves, and why. */
+/** The server library in use, and the reason. */
 export interface HttpServerFacts {
   readonly server: 'uws' | 'node';
   readonly reason: string;

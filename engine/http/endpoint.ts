@@ -19,7 +19,7 @@ export interface Endpoint {
   /** Answers requests for any host: it reveals nothing. Absent: false. */
   readonly anyHost?: boolean;
   readonly formatFault: FormatFault;
-  /** How requests come over a WebSocket connection, which a handshake at the same path opens. Absent: over HTTP alone. */
+  /** The protocol of requests over a WebSocket connection, which a handshake at the same path opens. Absent: HTTP alone. */
   readonly socket?: SocketProtocol | undefined;
   /** Rejects with the fault that every request of such a connection would get: it isn't opened. Absent: there is none. */
   readonly admitSocket?: (params: Params, namedClient: string | undefined) => Promise<void>;
@@ -111,13 +111,13 @@ type ReplyData =
     }
   | {
       readonly type: 'data';
-      /** What the connection frames. */
+      /** The data of one frame. */
       readonly records: readonly SseRecord[];
       /** The data before end in the middle of a record. */
       readonly afterPart?: boolean;
     };
 
-/** What a part of a stream is over HTTP. */
+/** A part of a stream, as sent over HTTP. */
 export const dataOf = (part: ReplyData): string | Uint8Array => {
   if (!part.records) return part.data;
   return part.afterPart ? `\n\n${sseText(part.records)}` : sseText(part.records);

@@ -46,7 +46,7 @@ export interface ListenOptions extends ServeOptions {
   readonly server?: ChosenServer | undefined;
 }
 
-/** How a port is shared. */
+/** Sharing of a port. */
 export interface PortSharing {
   /** Addresses at which processes of this service have the port open; absent: the port must be free. */
   readonly addresses?: readonly string[] | undefined;

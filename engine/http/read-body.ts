@@ -181,7 +181,7 @@ const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesOfSmall 
  */
 export class BodyReservation {
   readonly #reservation: MemoryReservation;
-  /** What the complete body needs. */
+  /** Memory for the complete body, in bytes. */
   #conversionBytes = 0;
   #bodyBytes = 0;
 

@@ -51,7 +51,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   #endDue = false;
   /** A large whole body is being sent. */
   #sending = false;
-  /** What is left of large data that the client is still reading. */
+  /** The rest of large data that the client is still reading. */
   #rest: Uint8Array | undefined;
   /** Data of this event loop tick, not yet written. */
   #due: (string | Uint8Array)[] | undefined;

@@ -7,7 +7,7 @@ import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
 import type { Linked, Ticker } from './ticker.ts';
 
-/** What a listener serves and to whom. Replaced as a whole on each configuration change. */
+/** A listener's routes and access rules. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
   readonly router: HttpRouter;
   readonly admission: AccessRules;
@@ -30,7 +30,7 @@ export interface ServingListener {
   readonly retiring: boolean;
   /** Messages of WebSocket clients that may be under way where the server can't tell. */
   readonly unseen: MemoryBudget;
-  /** What WebSocket connections remember. */
+  /** The memory of WebSocket connections. */
   readonly conversations: Conversations;
   /** The reason to reject a request from this address now. */
   readonly rejection: (remoteAddress: string) => Rejection | undefined;
@@ -94,7 +94,7 @@ export interface RequestInfo {
   readonly remoteAddress: string;
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   /** The answer's status; 499 when the client disconnected before the answer was complete. */
   readonly status: number;
@@ -128,5 +128,5 @@ export interface HttpLimits {
   readonly webSockets: number;
 }
 
-/** Those that users don't set. */
+/** Limits that users can't set. */
 export const ownLimits = { bodyBytesPerSecond: 1024, bodyWindowMs: 10_000, stallMs: 30 * 60_000 };

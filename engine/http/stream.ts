@@ -13,7 +13,7 @@ export interface HttpServer {
   readonly close: () => void;
 }
 
-/** What a server reports. */
+/** Callbacks of a server. */
 export interface HttpServerEvents {
   /** A connection has opened; `false`: it is closed at once. */
   readonly opened: (remoteAddress: string) => boolean;
@@ -81,7 +81,7 @@ export interface MessageStream {
   readonly terminate: () => void;
 }
 
-/** What a WebSocket connection reports. */
+/** Callbacks of a WebSocket connection. */
 export interface MessageEvents {
   /** The bytes are valid during the call alone. */
   readonly message: (bytes: Uint8Array, isBinary: boolean) => void;

@@ -216,7 +216,7 @@ class AroundRun {
   readonly #stage: NonNullable<Layer['around']>;
   readonly #gateway: Gateway;
   readonly #rest: (request: ModelRequest) => Observable<Batch>;
-  /** What the stage is asked. */
+  /** The request to the stage. */
   readonly #asked: ModelRequest;
   /** The request's own call is made. */
   #isCalled = false;
@@ -225,7 +225,7 @@ class AroundRun {
   #prepared = 0;
   /** Subscriptions of `next` so far. */
   #made = 0;
-  /** Those that are under way. */
+  /** The calls in progress. */
   #open = 0;
   #timer: NodeJS.Timeout | undefined;
   #subscriber: Subscriber<Batch> | undefined;
@@ -289,7 +289,7 @@ class AroundRun {
     });
   }
 
-  /** What to say besides a problem of the answer. */
+  /** A hint for the user besides a problem of the answer. */
   #hint(what: string): string {
     return this.#prepared > this.#made && this.#made === 0 ? `${what}, and never subscribed to \`next\`` : what;
   }

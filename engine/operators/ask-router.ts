@@ -59,7 +59,7 @@ export const askRouter = (
 const maxDestinations = 20;
 const maxReason = 200;
 
-/** What a module answers: a destination, or several in the order in which they are tried, and why. `undefined`: anything else. */
+/** A module's answer: a destination, or several in the order in which they are tried, and why. `undefined`: anything else. */
 const chosenBy = (answer: unknown): { readonly to: readonly string[]; readonly reason?: string } | undefined => {
   if (typeof answer === 'string') return { to: [answer] };
   if (!isJsonObject(answer)) return undefined;

@@ -176,7 +176,7 @@ const toolName = (tool: Tool): string =>
     64,
   );
 
-/** What asks for the usage of a relayed stream. Its client gets it only if it asks itself. */
+/** The members that ask for the usage of a relayed stream. Its client gets it only if it asks itself. */
 const usageMembers = ({ plan, request }: Reconciled): JsonObject | undefined =>
   request.stream && request.streamUsage !== true ? plan.upstream.usageMembers?.(request) : undefined;
 
@@ -257,7 +257,7 @@ const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && sta
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
-/** What accepting answers depends on. */
+/** Options for accepting answers. */
 interface Accepting {
   readonly config: Config;
   readonly missing: Gateway['missing'];

@@ -128,7 +128,7 @@ export const refusesCompaction = (
 ): boolean => {
   if (!request.compaction) return false;
   if (!request.compaction.byPath) return unknownMembers.has(status) && /compaction/.test(`${message} ${param ?? ''}`);
-  // What names a member or the model is about the request.
+  // An error that names a member or the model is about the request.
   if (!unknownPaths.has(status) || param !== undefined || code === 'model_not_found') return false;
   missing.add(plan, 'compaction');
   return true;

@@ -13,7 +13,7 @@ const contentType = 'application/vnd.amazon.eventstream';
 /** Whether an answer is framed so, by its content type. */
 export const isEventStream = (type: string): boolean => type.toLowerCase().startsWith(contentType);
 
-/** What precedes the headers of a message, and what follows its payload, in bytes. */
+/** Bytes before the headers of a message, and after its payload. */
 const preludeBytes = 12;
 const checksumBytes = 4;
 

@@ -47,7 +47,7 @@ export const judge = <T, R>(
   return go();
 };
 
-/** How long a decision is kept, in milliseconds. */
+/** Lifetime of a cached decision, in milliseconds. */
 const keptMs = 600_000;
 
 /** The name of the memory, which no stage can have. */

@@ -108,7 +108,7 @@ export const maxReadBytes = 4 * 1024 * 1024;
 const maxEndBytes = 4 * 1024;
 const finishBytes = 256;
 
-/** What tells the usage of a whole reply of the usual form, mostly its end; `undefined` for any other reply, and for one with reasoning. */
+/** The part of a whole reply of the usual form that has its usage, mostly its end; `undefined` for any other reply, and for one with reasoning. */
 export const plainEnd = (
   bytes: Buffer,
   plain: PlainReply | PlainReader,
@@ -313,7 +313,7 @@ const plausibleEnd = (event: MessageStart | MessageStop, hasCalls: boolean): Mes
 /** `finished`: the content is complete, usage may follow. `ended`: the terminal record was read; the rest is ignored. */
 export type EndState = 'open' | 'finished' | 'ended';
 
-/** How long a finished answer may stay silent before it counts as ended, in milliseconds. */
+/** Silence after which a finished answer counts as ended, in milliseconds. */
 const silenceMs = 1_000;
 
 /**

@@ -68,7 +68,7 @@ export class WholeRecords {
  */
 export class RecordRelay {
   state: EndState = 'open';
-  /** What the records so far report. */
+  /** The reports of the records so far. */
   usage: Usage = {};
   readonly #cutter: RecordCutter;
   readonly #records: WholeRecords;
@@ -78,7 +78,7 @@ export class RecordRelay {
   readonly #progress: ReplyProgress;
   /** The first record that was read. It always is: it may have what counts for the cost. */
   #first: SseRecord | undefined;
-  /** What has passed of a long record; empty if it is too long to be read. `boundReply` counts its bytes until it ends. */
+  /** The relayed part of a long record; empty if it is too long to be read. `boundReply` counts its bytes until it ends. */
   #long: Buffer[] | undefined;
   /** The long record is the terminal one. */
   #longIsTerminal = false;
@@ -91,9 +91,9 @@ export class RecordRelay {
   #said: SseRecord | undefined;
   /** The records from the first call on, for an answer that doesn't say how it ends. */
   readonly #calls: RelayedCalls | undefined;
-  /** What is wrong with an answer that its terminal record ends. */
+  /** The fault of an answer that its terminal record ends. */
   #broken: Fault | undefined;
-  /** What came after a failure: it passes before the terminal record. Without that, the protocol's own follows the failure at once. */
+  /** The bytes after a failure: they pass before the terminal record. Without that, the protocol's own follows the failure at once. */
   #late: LateRecords | undefined;
 
   /** `faultIn` reads the fault in a record that reports a failure. */

@@ -145,7 +145,7 @@ const inspectWhole =
     };
   };
 
-/** What a whole reply says. */
+/** The properties of a whole reply. */
 interface WholeReading {
   readonly usage: Usage;
   /** The reply, if it came in a list. */
@@ -255,7 +255,7 @@ export class StreamDecoder {
   }
 }
 
-/** What reads the reasoning of a passing stream; `undefined` if it can't hold any. */
+/** The reader of the reasoning in a relayed stream; `undefined` if it can't contain any. */
 const reasoningReader = (answered: Answered, cache: SignatureCache): MarkedReader | undefined => {
   const { upstream } = answered.plan;
   if (!answered.context.request.compaction && !upstream.mayReason?.(answered.clientBody)) return undefined;
@@ -276,7 +276,7 @@ const maxWatchedBytes = 32 << 20;
 /** Bytes of a stream that wait for the marker of reasoning. */
 const maxWaitingBytes = 64 << 10;
 
-/** What reads the chunks from the marker on. */
+/** The reader of the chunks from the marker on. */
 interface ChunkReading {
   /** Whether this many bytes of the stream may be collected. */
   readonly reserve: (bytes: number) => boolean;

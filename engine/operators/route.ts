@@ -225,7 +225,7 @@ export const newContext = (decoded: Decoded, { request, model, tokens }: Resolut
 
 /** Bytes of a request's JSON per token; a rule of thumb. */
 const bytesPerToken = 4;
-/** What vendors charge for a medium image. */
+/** Tokens of a medium image, as vendors count it. */
 const tokensPerImage = 1_500;
 
 /**

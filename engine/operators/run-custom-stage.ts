@@ -2,9 +2,9 @@ import { catchError, defer, finalize, type MonoTypeOperatorFunction, map, mergeW
 import type { Batch } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
 
-/** How a stage's operator is limited, and how its failures are reported. */
+/** A stage's operator: its limits, and the report of its failures. */
 interface CustomStageOptions {
-  /** How long it may take to answer a batch, and to complete after the end of its input, in milliseconds. */
+  /** Time limit to answer a batch, and to complete after the end of its input, in milliseconds. */
   readonly limitMs: number;
   readonly late: (what: string) => Error;
   readonly failed: (error: unknown) => Fault;

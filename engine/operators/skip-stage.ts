@@ -138,9 +138,9 @@ export const orWithout = (
     );
   });
 
-/** What is buffered of the input of a stage's event half, at most, in bytes. A stage that gives nothing for longer can't be left out. */
+/** Maximum buffered input of a stage's event half, in bytes. A stage that emits nothing for longer can't be left out. */
 const maxBufferedBytes = 4 << 20;
-/** What an event takes beside its content; a rule of thumb. */
+/** Estimated memory of an event besides its content, in bytes. */
 const bytesPerEvent = 64;
 
 /**

@@ -10,14 +10,14 @@ export interface StageOf {
   readonly about: Pick<NodeDetails, 'entry' | 'asks' | 'timeoutMs' | 'onError'>;
 }
 
-/** What stages' contexts need of a gateway. */
+/** The parts of a gateway that stages' contexts use. */
 export type StageGateway = Pick<Gateway, 'config' | 'modelFacts' | 'stageMemories' | 'upstreams'>;
 
-/** How long a stage may take, in milliseconds. */
+/** Time limit of a stage, in milliseconds. */
 export const limitOf = ({ about }: StageOf, { config }: StageGateway): number =>
   about.timeoutMs ?? config.timeouts.stageMs;
 
-/** How long a stage is at work in an attempt: until the request is over, or the stage is left out. */
+/** Lifetime of a stage in an attempt: until the request is over, or the stage is left out. */
 export class StageLife {
   readonly #routed: Routed;
   #endings: (() => void)[] = [];

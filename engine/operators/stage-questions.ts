@@ -23,7 +23,7 @@ interface Asker {
 /** Calls that a stage's call may be made within. */
 export const maxCallDepth = 2;
 
-/** How long a result is kept if the stage doesn't say, in milliseconds. */
+/** Default lifetime of a cached result, in milliseconds. */
 const usualKeepMs = 600_000;
 
 /** A question of a stage to another model. */
@@ -122,7 +122,7 @@ const keptAnswer = ({ stage, gateway }: Asker, key: string, keepMs: number, aske
   );
 };
 
-/** What this module has kept itself, maybe in an older version. */
+/** Values that this module has cached itself, maybe in an older version. */
 const keptEvents = (kept: Json | undefined): Batch | undefined => {
   if (!isJsonObject(kept)) return undefined;
   try {

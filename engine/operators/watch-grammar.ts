@@ -8,11 +8,11 @@ import type { RequestListener } from '../observe/listener.ts';
 import { MemoryBudget, type MemoryReservation } from '../runtime/memory-budget.ts';
 import { joinBytes } from './rx/stages.ts';
 
-/** What is buffered of one answer, an incomplete record or a whole reply, and of all answers of a process together, in bytes. */
+/** Maximum buffered bytes of one answer, an incomplete record or a whole reply, and of all answers of a process together. */
 const maxBufferedBytes = 1_048_576;
 const maxAllBufferedBytes = 16_777_216;
 
-/** Whose answer is looked at, and what gets the violations. */
+/** The upstream of the answer, and the callback for violations. */
 interface Watched {
   readonly plan: { readonly upstream: { readonly grammar: Grammar } };
   readonly listener: Pick<RequestListener, 'violated'>;
@@ -30,7 +30,7 @@ export const watchGrammar = ({ grammar }: Pick<Config, 'grammar'>): WatchGrammar
 
 const budget = new MemoryBudget();
 
-/** What looks at one answer. */
+/** The check of one answer. */
 interface Look {
   /** Takes the next part; whether it goes on. */
   readonly take: (chunk: AnswerChunk) => boolean;
@@ -75,7 +75,7 @@ const watched =
       );
     });
 
-/** What fails here must not reach the answer: it is given up. */
+/** A failure here must not reach the answer: the check ends. */
 const tried = <T>(work: () => T): T | undefined => {
   try {
     return work();

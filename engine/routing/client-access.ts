@@ -4,7 +4,7 @@ import { presetRoute } from '../config/sections/clients.ts';
 import { type Destination, parseDestination } from '../config/sections/destination.ts';
 import { fail, quoted } from '../model/fault.ts';
 
-/** What a named client may use; compiled once per configuration. */
+/** The access of a named client; compiled once per configuration. */
 export interface ClientAccess {
   readonly client: NamedClient;
   readonly allowsModel: (
@@ -64,7 +64,7 @@ const compile = (client: NamedClient): ClientAccess => {
   };
 };
 
-/** What a client may use. Throws an `unauthorized` fault if its key has been revoked since the request's head arrived. */
+/** A client's access. Throws an `unauthorized` fault if its key has been revoked since the request's head arrived. */
 export const accessOf = (access: ReadonlyMap<string, ClientAccess>, name: string): ClientAccess =>
   access.get(name) ?? fail('unauthorized', `The key of the client ${name} has been revoked.`);
 

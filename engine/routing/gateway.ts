@@ -43,7 +43,7 @@ export interface Gateway extends Services {
   /** With the key that clients must send. */
   readonly config: Config;
   readonly registry: TransformerRegistry;
-  /** What each client with a key of its own may use, by name. */
+  /** The access of each client with a key of its own, by name. */
   readonly access: ReadonlyMap<string, ClientAccess>;
   readonly planFor: (key: PlanKey) => Plan;
   /** The user's own rules; `undefined`: there are none. */
@@ -53,7 +53,7 @@ export interface Gateway extends Services {
   /** Whether one of them may ask a model. */
   readonly decides: boolean;
   readonly formatOf: (destination: Destination) => FormatChoice;
-  /** What is known of a provider's model. */
+  /** Known facts of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
   /** The destination of `Router.default`; `undefined` without one, or if it is a pool. */
   readonly defaultDestination: Destination | undefined;
@@ -78,13 +78,13 @@ export interface Services {
   /** The observed health of the upstreams. */
   readonly health: UpstreamHealth;
   readonly catalogue: ModelCatalogue;
-  /** What custom stages remember. */
+  /** The memory of custom stages. */
   readonly stageMemories: Pick<StageMemories, 'of'>;
-  /** What sessions have used, for custom stages. */
+  /** Usage of sessions, for custom stages. */
   readonly spending: SessionSpending;
-  /** What providers' refusals have taught. */
+  /** Lessons from providers' refusals. */
   readonly taught: TaughtMemory;
-  /** What upstreams have shown that they lack. */
+  /** Capabilities that upstreams turned out to lack. */
   readonly missing: MissingCapabilities;
   /** This gateway's name in the list of those that a request has passed. */
   readonly hop: () => string;
@@ -170,7 +170,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 const positionsOf = (conditions: StageConditions): ReadonlySet<number> =>
   new Set(conditions.map(({ position }) => position));
 
-/** Which of the conditions hold that concern a destination. */
+/** The conditions of a destination that hold. */
 const heldBy = (conditions: StageConditions, destination: Destination, holding: ReadonlySet<number>): string =>
   conditions
     .filter(({ entry, position }) => holding.has(position) && applies(entry, destination))
@@ -207,7 +207,7 @@ const usualDestinations = (config: Config): readonly Destination[] => {
   });
 };
 
-/** What building a gateway needs besides the configuration. */
+/** The services that a gateway is built with. */
 export interface GatewayOptions {
   readonly env: Environment;
   /** The configuration's folder. */

@@ -12,7 +12,7 @@ import { socketFaults } from './plan/plan.ts';
 /** Whether an entry's unusable module is a warning only. */
 type Tolerates = (entry: TransformerEntry | RouterModule) => boolean;
 
-/** What building a configuration's gateway shows. */
+/** Findings from building a configuration's gateway. */
 export const inspectBuilt = (
   config: Config,
   gateway: Pick<Gateway, 'registry'> & Parameters<typeof modelFindings>[0],

@@ -1,6 +1,6 @@
 import type { Plan } from './plan/plan.ts';
 
-/** What an upstream may turn out not to have although its format does: compaction of a conversation, counting of its tokens. */
+/** Capabilities that an upstream may lack although its format has them: compaction of a conversation, counting of its tokens. */
 type Capability = 'compaction' | 'counting';
 
 /** Back-off before an upstream is asked for it again, in milliseconds. */

@@ -76,7 +76,7 @@ const unpricedBudgets = (gateway: Known): readonly Finding[] =>
     return [{ path: `${memberPath('CLIENTS', index)}.budget.usd`, message }];
   });
 
-/** How long before its end a model is reported. */
+/** Models are reported this long before their end. */
 const noticeMs = 30 * 86_400_000;
 
 /** The configured models that are shut down, or will be within 30 days. */

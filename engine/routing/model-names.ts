@@ -23,7 +23,7 @@ interface NamesOptions {
   readonly aliasPrefix?: string;
   /** Whether the client may use a destination; absent: all. */
   readonly allows?: (destination: Destination) => boolean;
-  /** What is known of a destination's model; absent: nothing. */
+  /** Known facts of a destination's model; absent: none. */
   readonly factsOf?: (destination: Destination) => ModelFacts;
 }
 

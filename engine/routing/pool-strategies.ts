@@ -14,7 +14,7 @@ export interface Candidate {
   readonly load: Load;
 }
 
-/** What the choice may depend on besides the members. */
+/** Inputs of the choice besides the members. */
 interface ChoiceSituation {
   readonly request: ModelRequest;
   readonly nowMs: number;

@@ -59,7 +59,7 @@ export const namesDestination = (asked: ModelRequest, config: Config): boolean =
 export const needsTokenCount = (asked: ModelRequest, config: Config): boolean =>
   config.router.routes.longContext !== undefined && !namesDestination(asked, config);
 
-/** What decides a route besides the request. */
+/** A route's inputs besides the request. */
 interface RouteHints {
   /** The result of the user's own rules. */
   readonly own?: RuleResult | undefined;

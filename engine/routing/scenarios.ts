@@ -4,7 +4,7 @@ import { askedEffort, type ModelRequest, type Part, type Tool } from '../model/r
 import { aroundTurnEffort, isAboveUsual } from '../model/wire/efforts.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
-/** What a rule needs besides the request. */
+/** A rule's inputs besides the request. */
 interface Facts extends PromptSize {
   readonly longContext: LongContext;
   /** The request class that an agent declares. */
@@ -15,7 +15,7 @@ interface Facts extends PromptSize {
 export interface LongContext {
   /** Tokens that a request must exceed. */
   readonly threshold: number;
-  /** Where the threshold comes from, worded for users; absent: the configuration. */
+  /** The source of the threshold, worded for users; absent: the configuration. */
   readonly because?: string;
 }
 

@@ -8,7 +8,7 @@ import { learns, type Taught, type TaughtMemory } from './taught.ts';
 interface ShownLesson {
   readonly model: string;
   readonly field: string;
-  /** What is done with the field. */
+  /** The action on the field. */
   readonly does: string;
   /** The refusal's words. */
   readonly words: string;
@@ -29,7 +29,7 @@ interface Known {
 export const lessonsOfProvider = (provider: Provider, { config, taught }: Known): readonly ShownLesson[] =>
   learns(config, provider) ? taught.ofProvider(provider).map(([model, one]) => show(model, one)) : [];
 
-/** What applies to requests to a model now. */
+/** The lessons that apply to requests to a model now. */
 export const lessonsInForce = (at: Destination, { config, taught }: Known): readonly ShownLesson[] =>
   learns(config, at.provider) ? taught.inForce(at).map((one) => show(at.model, one)) : [];
 

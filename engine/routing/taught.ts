@@ -7,10 +7,10 @@ import { idReader, keyReader, taughtReader } from '../model/upstream-error/taugh
 import { shorten } from '../observe/log/mask-text.ts';
 import { BoundedMap, memoize } from '../runtime/memoize.ts';
 
-/** How long a lesson is applied before the field is sent again, in milliseconds; doubled with each confirmation. */
+/** Time for which a lesson is applied before the field is sent again, in milliseconds; doubled with each confirmation. */
 const firstMs = 3_600_000;
 const longestMs = 7 * 86_400_000;
-/** How long a lesson is remembered at all, so that a later refusal confirms it, in milliseconds. */
+/** Time for which a lesson is remembered at all, so that a later refusal confirms it, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 
 /** The entries of the memory, and of each. */
@@ -37,7 +37,7 @@ interface SharedFact {
   readonly forMs: number;
 }
 
-/** How members tell each other what they were taught. */
+/** Exchange of lessons between members. */
 interface Shared {
   readonly publish: (fact: SharedFact) => void;
   readonly onFact: (listener: (fact: SharedFact) => void) => void;
@@ -64,7 +64,7 @@ const unprintable = /\p{C}+/gu;
 export const learns = ({ learn }: Pick<Config, 'learn'>, provider: Pick<Provider, 'learn'>): boolean =>
   provider.learn ?? learn ?? true;
 
-/** What providers' refusals have taught, by provider and model. Bounded; a provider that is configured otherwise has its own. */
+/** Lessons from providers' refusals, by provider and model. Bounded; a provider that is configured otherwise has its own. */
 export class TaughtMemory {
   readonly #known = new BoundedMap<string, readonly Taught[]>(maxModels);
   readonly #nowMs: () => number;
@@ -92,7 +92,7 @@ export class TaughtMemory {
     });
   }
 
-  /** What applies to a request now; the rest is sent again, to see whether it is still refused. */
+  /** The lessons that apply to a request now; other fields are sent again, to see whether they are still refused. */
   inForce(model: Model): readonly Taught[] {
     const nowMs = this.#nowMs();
     return this.of(model).filter(({ untilMs }) => untilMs > nowMs);
@@ -152,7 +152,7 @@ export class TaughtMemory {
   }
 }
 
-/** What of a provider's configuration decides how it is called. */
+/** The part of a provider's configuration that decides how it is called. */
 const digestOf = memoize((provider: Provider): string => {
   const { apiKeys: _, models: __, baseUrl, otherBaseUrls = [], modelExtras, modelFacts, ...others } = provider;
   const parts = [

@@ -3,7 +3,7 @@ import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** A stall of the event loop. */
 export interface LoopStall {
-  /** What ran: a step of a plan's graph, a stage by its name, or `other`. */
+  /** The step that ran: a step of a plan's graph, a stage by its name, or `other`. */
   readonly step: string;
   readonly ms: number;
 }
@@ -21,7 +21,7 @@ const since = new Float64Array(1);
 const listeners = new Set<(stall: LoopStall) => void>();
 let reported = false;
 
-/** What tells a stall from the machine's sleep, and from a stopped process. */
+/** Distinguishes a stall from the computer's sleep, and from a stopped process. */
 interface SleepSource {
   readonly clock: SteadyClock;
   /** Processor time of this process, in milliseconds. */

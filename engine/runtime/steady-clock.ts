@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Where a steady clock has its time from. */
+/** The time sources of a steady clock. */
 interface TimeSource {
   /** Milliseconds of a monotonic clock, which may stop while the machine sleeps. */
   readonly monotonicMs: () => number;

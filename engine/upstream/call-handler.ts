@@ -18,19 +18,19 @@ import type { CallTimeouts, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
  */
 const staleMs = 1000;
 
-/** How long a call that a sleep interrupted may stay silent before its connection counts as dead, in milliseconds. */
+/** Silence after a sleep from which on a call's connection counts as dead, in milliseconds. */
 const wakeMs = 20_000;
 
 /** From this many bytes on, a request's body is released before its answer has ended. */
 const largeBytes = 128 * 1024;
 
-/** How long the unneeded rest of a body may take before the connection is closed, in milliseconds. */
+/** Time limit for reading the unneeded rest of a body before the connection is closed, in milliseconds. */
 const drainMs = 1000;
 
 /** The limits of calls: their number, how long they and an upstream's silence may last, the size of a decompressed answer. */
 export interface CallLimits extends PoolLimits, DecompressLimits, CallTimeouts {}
 
-/** Where a call goes. */
+/** The target of a call. */
 export interface CallTarget {
   readonly pool: ConnectionPool;
   /** The URL's path and query. */
@@ -167,7 +167,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     this.#stopWake = this.#clock.after(wakeMs, () => {
       if (connection !== this.#connection) return;
       if (connection.reads !== readsBefore) this.#isDoubtful = false;
-      // What isn't read can't show whether it is alive.
+      // A paused connection can't show whether it is alive.
       else if (this.#paused) this.#awaitRead(connection, readsBefore);
       else this.#fail(asleepFault(this.#url.host));
     });
@@ -203,7 +203,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     // undici's parser emits an empty chunk when it resumes a body that ends with its connection.
     if (chunk.length > 0 && this.#body) {
       this.#body.next(chunk);
-      // What has paused it decides when it reads on.
+      // Reading continues when its pause ends.
       if (!this.#paused && !this.#done) readingTurns.brought(this, chunk.length);
     }
     return !this.#paused;

@@ -17,10 +17,10 @@ export type OpenClient = (origin: string, options: Client.Options, lost: (error:
 export const openUndici: OpenClient = (origin, options, lost) =>
   new Client(origin, options).on('disconnect', (_origin, _targets, error) => lost(error));
 
-/** How long an idle connection is kept unless the upstream says otherwise, in milliseconds. */
+/** Default keep-alive of an idle connection, in milliseconds. */
 const keepAliveMs = 30_000;
 
-/** How long before the upstream closes an idle connection it is no longer used: at most this, in milliseconds. */
+/** Maximum safety margin before the upstream closes an idle connection, in milliseconds. */
 const marginMs = 1000;
 
 /** `afterMs`, when the upstream closes an idle connection, less a margin for a call that is on its way then. */
@@ -45,7 +45,7 @@ export class Connection {
   #idleSinceMs = 0;
   #idleMs = 0;
   #reads = 0;
-  /** How long the upstream says that it keeps the connection. */
+  /** The upstream's keep-alive timeout. */
   #keptMs = Number.POSITIVE_INFINITY;
 
   /** `lost` is called each time the socket closes: by the upstream or the network, or after being idle for too long. */
@@ -91,7 +91,7 @@ export class Connection {
     return this.#idleSinceMs;
   }
 
-  /** How long it was idle before its current call. */
+  /** Idle time before its current call. */
   get idleMs(): number {
     return this.#idleMs;
   }

@@ -11,7 +11,7 @@ import { decompressZstd } from './zstd.ts';
 /** The limit of an answer's bytes, both compressed and decompressed. */
 export type DecompressLimits = Pick<Limits, 'decompressedReplyBytes'>;
 
-/** How a body is decompressed. */
+/** A decompressor. */
 export interface Decompressing {
   /** Limit in bytes, compressed and after each decompression. */
   readonly maxBytes: number;

@@ -5,7 +5,7 @@ import { connectFault, connectTimeout } from './faults.ts';
 import { proxyCredentials } from './proxy.ts';
 import { hostOf, portOf } from './url.ts';
 
-/** Where to connect to, and how. */
+/** The target of a connection, and its TLS options. */
 export interface SocketTarget {
   /** Only its scheme, host and port count. */
   readonly url: URL;

@@ -39,11 +39,11 @@ export class ConnectionPool {
   readonly #openClient: OpenClient;
   /** A stack: the most recently used is reused first, so that surplus connections of a burst expire. */
   readonly #idle: Connection[] = [];
-  /** How long the upstream keeps idle connections, as seen of the latest that it closed, in milliseconds. */
+  /** The upstream's keep-alive, measured on the latest connection that it closed, in milliseconds. */
   #closedAfterMs = Number.POSITIVE_INFINITY;
   /** The calls that wait, the longest wait first, each with what stops its timer. */
   readonly #waiting = new Map<PoolRequest, () => void>();
-  /** Those that are open or being opened, with the calls that have them. */
+  /** Connections that are open or being opened, with their calls. */
   readonly #connections = new Map<Connection, PoolRequest | undefined>();
   #inUse = 0;
   #refused = 0;

@@ -10,7 +10,7 @@ interface Unsigned {
   readonly body: CallBody;
 }
 
-/** How far the clocks of servers are ahead of this machine's, in milliseconds, by their hosts. Bounded, since configurations may change without end. */
+/** Clock offsets of servers against this machine, in milliseconds, by host. Bounded, since configurations may change without end. */
 const offsets = new BoundedMap<string, number>(100);
 
 /** A server allows five minutes. A smaller correction would be no reason to try again. */
@@ -27,7 +27,7 @@ export const correctClock = ({ host }: URL, date: string | undefined, nowMs: num
   return true;
 };
 
-/** Where the host doesn't show the region. */
+/** Fallback if the host doesn't contain the region. */
 const defaultRegion = 'us-east-1';
 
 /**

@@ -24,7 +24,7 @@ export interface UpstreamCall {
   readonly socket?: CallSocket | undefined;
 }
 
-/** How a call goes over a WebSocket. */
+/** The options of a call over a WebSocket. */
 export interface CallSocket {
   readonly protocol: UpstreamSocket;
   /** The name of the conversation that the call belongs to; empty if none is known: its first item tells it then. */

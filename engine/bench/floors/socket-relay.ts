@@ -5,7 +5,7 @@ import { parseAs } from '../parse-as.ts';
 import type { Clients } from './clients.ts';
 import type { Conversion } from './convert/conversion.ts';
 
-/** What the library keeps with a native WebSocket. It copies the members. */
+/** User data that the library attaches to a native WebSocket. It copies the members. */
 interface Held {
   readonly client: { relay: Relay | undefined };
 }

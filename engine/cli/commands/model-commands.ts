@@ -105,7 +105,7 @@ const refreshed = async (cli: Cli): Promise<readonly RefreshedList[]> => {
   }));
 };
 
-/** How long a provider has for its answer, in milliseconds. */
+/** Time limit of a provider's answer, in milliseconds. */
 const limitMs = 15_000;
 
 const refreshedHere = async (cli: Cli): Promise<readonly RefreshedList[]> => {

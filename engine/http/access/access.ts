@@ -22,7 +22,7 @@ interface KeyedClient {
   readonly expiresAtMs?: number;
 }
 
-/** Whose key a request carries. `keyless`: there is no administrator's key, and it carries none, or there are no keys at all. */
+/** The owner of the request's key. `keyless`: there is no administrator's key, and it carries none, or there are no keys at all. */
 type KeyOwner =
   | { readonly type: 'administrator' | 'keyless' }
   | ({ readonly type: 'client' } & Pick<KeyedClient, 'name' | 'expiresAtMs'>);

@@ -57,7 +57,7 @@ export class NodeSockets {
       const events = open(new NodeSocket(ws, socket));
       ws.on('message', (data: Buffer, isBinary) => events.message(data, isBinary));
       socket.prependListener('data', (chunk: Buffer) => events.received(chunk.length));
-      // What they take is no part of a message.
+      // Control frames are no part of a message.
       const controlled = (content: Buffer) => events.received(-content.length - controlHeadBytes);
       ws.on('pong', (content: Buffer) => {
         controlled(content);
@@ -68,7 +68,7 @@ export class NodeSockets {
         events.pinged(content.length);
       });
       ws.on('close', () => events.closed());
-      // What is wrong with a client's frames ends the connection, with the code for it.
+      // An error in a client's frames ends the connection, with the code for it.
       ws.on('error', () => undefined);
       socket.on('drain', () => events.writable());
     });

@@ -27,7 +27,7 @@ export class NodeStream implements HttpStream {
   #head: string[] | undefined;
   /** Notified when the client's socket has room again. */
   #writer: StreamWriter | undefined;
-  /** What is left of the body of `send`. */
+  /** The unsent rest of the body of `send`. */
   #rest: Uint8Array | undefined;
 
   /** `answered` is called at the answer's end. */
@@ -97,7 +97,7 @@ export class NodeStream implements HttpStream {
     this.#sendHead();
     this.#response.write(data);
     if (this.#hasRoom) return true;
-    // How much the client's socket takes shows once the data is passed to it.
+    // The socket's free space shows only once the data is passed to it.
     while (this.#socket.writableCorked > 0) this.#socket.uncork();
     if (this.#hasRoom) return true;
     this.#writer = writer;

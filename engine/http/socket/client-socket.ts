@@ -80,7 +80,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   #movedMs = 0;
   /** Memory for them. */
   #underWay: MemoryReservation | undefined;
-  /** What may be under way unseen. */
+  /** Memory for bytes that may be in flight unseen. */
   #unseen: MemoryReservation | undefined;
   /** Bytes of answers to pings since the client had read everything. */
   #pongBytes = 0;

@@ -19,13 +19,13 @@ import { ReplyFrames } from './reply-frames.ts';
 /** The longest time without a message while an answer is awaited, in milliseconds. Some clients don't count pings. */
 const silenceMs = 55_000;
 
-/** What a connection's requests take over from its handshake. */
+/** The properties of a handshake that all requests of its connection share. */
 export interface Handshake {
   readonly endpoint: Endpoint;
   readonly params: Params;
   readonly path: string;
   readonly query: string;
-  /** Who calls: each request is admitted again. */
+  /** The caller: each request is admitted again. */
   readonly caller: Caller;
   /** The client's, not that of a trusted proxy. */
   readonly remoteAddress: string;

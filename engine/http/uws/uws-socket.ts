@@ -1,7 +1,7 @@
 import type { MessageEvents, MessageStream } from '../stream.ts';
 import type { UwsBehavior, UwsContext, UwsRequest, UwsResponse, UwsWebSocket } from './uws.ts';
 
-/** What the library keeps with a native WebSocket. It copies the members. */
+/** User data that the library attaches to a native WebSocket. It copies the members. */
 interface SocketData {
   readonly socket: UwsSocket;
 }
@@ -62,7 +62,7 @@ export const socketData = (open: (socket: MessageStream) => MessageEvents): Sock
   socket: new UwsSocket(open),
 });
 
-/** How the library serves WebSockets. Timeouts, pings and limits on what is queued are the listener's. */
+/** The library's WebSocket behaviour. The listener has its own timeouts, pings and queue limits. */
 export const uwsSockets = (
   maxPayloadLength: number,
   requested: (res: UwsResponse, req: UwsRequest, context: UwsContext) => void,

@@ -42,7 +42,7 @@ export type UwsResponse = Unchained<
   >
 >;
 
-/** What a handshake that is accepted is handed to. */
+/** The context for accepting a handshake. */
 export type UwsContext = us_socket_context_t;
 
 /** The used part of a native WebSocket. Must not be used after its close. */
@@ -212,7 +212,7 @@ const unavailable = (require: NodeJS.Require, names: readonly string[], cause: u
   return isUnfit ? uwsMissing(runtime, cause) : uwsNotInstalled(runtime, !states.includes('nothing'), cause);
 };
 
-/** What is in node_modules of a package and its build for this machine; `all` too where it has no such build. */
+/** Files in node_modules of a package and its build for this machine; `all` too where it has no such build. */
 const installed = (require: NodeJS.Require, name: string): 'all' | 'no-build' | 'nothing' => {
   let ownRequire: NodeJS.Require;
   try {

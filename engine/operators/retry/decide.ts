@@ -28,7 +28,7 @@ export interface RetrySituation {
   readonly inBudget: boolean;
   /** The upstream says that a retry is useless. */
   readonly isDiscouraged: boolean;
-  /** How long the upstream asks to wait, in milliseconds. */
+  /** The wait that the upstream asks for, in milliseconds. */
   readonly requestedWaitMs: number | undefined;
   /** Milliseconds that this request has waited between attempts so far, at all destinations. */
   readonly waitedMs: number;
@@ -36,7 +36,7 @@ export interface RetrySituation {
   readonly random: number;
 }
 
-/** What follows a failed attempt. */
+/** The action after a failed attempt. */
 export type RetryDecision =
   /** The same destination again; `without` what it has refused. */
   | {

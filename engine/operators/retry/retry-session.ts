@@ -24,7 +24,7 @@ import {
   retryAfterMs,
 } from './decide.ts';
 
-/** What a request does at one destination. */
+/** A request's work at one destination. */
 interface Stay {
   readonly provider: ProviderHealth;
   readonly health: ModelHealth;
@@ -48,7 +48,7 @@ interface Attempt {
 /** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
 interface Decisive {
   readonly error: FaultError;
-  /** Where it occurred. */
+  /** The destination of the fault. */
   readonly at: Resolution;
   /** It is a destination's limit on the size of requests. */
   readonly isOversized: boolean;
@@ -62,7 +62,7 @@ export class RetrySession {
   readonly #gateway: Gateway;
   /** The request, routed to the current destination. */
   readonly #routed: Routed;
-  /** What the rules chose. */
+  /** The destination that the rules chose. */
   readonly #chosen: Resolution;
   #stay: Stay;
   #attempt: Attempt = { probe: false, sentAtMs: undefined, hasFailed: false };

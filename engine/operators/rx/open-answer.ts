@@ -25,7 +25,7 @@ class Opening {
   readonly #subscriber: Subscriber<OpenedAnswer>;
   readonly #labelled: boolean;
   readonly #first = new FirstBytes();
-  /** What the reader hasn't got yet. */
+  /** Chunks that the reader hasn't received yet. */
   #buffered: AnswerChunk[] = [];
   #bufferedBytes = 0;
   #isOpen = false;
@@ -114,7 +114,7 @@ class Opening {
   }
 }
 
-/** What an answer begins with. `other`: neither. */
+/** The beginning of an answer. `other`: neither. */
 type Beginning = 'records' | 'json' | 'other';
 
 /** Finds the first bytes of an answer that count, at any split. */
@@ -127,7 +127,7 @@ class FirstBytes {
   /** Whether a mark or a comment came before. */
   hasMore = false;
 
-  /** What the answer begins with, and where in these bytes; `undefined` while it isn't known. */
+  /** The beginning of the answer, and its position in these bytes; `undefined` while it isn't known. */
   take(chunk: Uint8Array): { readonly at: number; readonly begins: Beginning | undefined } {
     for (let at = 0; at < chunk.length; at += 1) {
       const begins = this.#read(chunk[at] ?? 0);
@@ -136,7 +136,7 @@ class FirstBytes {
     return { at: chunk.length, begins: undefined };
   }
 
-  /** How many bytes of a mark an answer's first bytes begin with. */
+  /** Length of the partial mark at the beginning of an answer's first bytes. */
   markIn(chunk: Uint8Array): number {
     return mark.every((byte, at) => chunk[at] === byte) ? mark.length : 0;
   }

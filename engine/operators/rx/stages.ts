@@ -7,7 +7,7 @@ import { enterStep, inStep, isInStep } from '../../runtime/loop-watch.ts';
 
 /** Handles the values of a stream, one after the other. A handler emits what it returns, unless that is `undefined`. */
 export interface Handlers<I, O> {
-  /** What a stall of the event loop during this stage is reported as; absent: as in the stage before. */
+  /** The name for stalls of the event loop during this stage; absent: that of the stage before. */
   readonly step?: string;
   /** Emitted before everything else. */
   readonly first?: O | undefined;
@@ -22,7 +22,7 @@ export interface Handlers<I, O> {
   readonly finalize?: () => void;
 }
 
-/** What a stage can do outside its handlers' results. */
+/** A stage's control over its stream, outside its handlers' results. */
 export interface StageControl<O> {
   /** Completes the stage as if its source had completed: at once, or after the value that is being handled. */
   readonly complete: () => void;

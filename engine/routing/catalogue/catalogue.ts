@@ -6,7 +6,7 @@ import { type KnownModel, knownModel, type VendorOf } from './known-model.ts';
 import { openPriceTable } from './price-table.ts';
 import { addressOf, changeVendorLists, type KeptList, mergeLists, readVendorLists } from './vendor-lists.ts';
 
-/** What is known of models: by the configuration, by the vendors' lists, by the package. */
+/** Known facts of models, from the configuration, the vendors' lists and the package. */
 export interface ModelCatalogue {
   /** Grows whenever more may be known. */
   readonly version: () => number;
@@ -129,7 +129,7 @@ const isPeak = (hours: NonNullable<ModelPrice['peak']>['hours'], atMs: number): 
   return day >= 1 && day <= 5 && hours.some(([from, to]) => hour >= from && hour < to);
 };
 
-/** How many times the usual price holds; `undefined` for a service tier whose price isn't known. */
+/** The multiple of the usual price; `undefined` for a service tier whose price isn't known. */
 const factorOf = (
   { serviceTier, speed, geography }: Usage,
   { fast }: ModelPrice,

@@ -9,13 +9,13 @@ import {
 } from '../../model/models/model-facts.ts';
 import { type Format, type FormatReason, isVendors, plainName } from '../../model/transformer.ts';
 
-/** Where a fact comes from: the configuration, the vendor's list, the package, or its price table. */
+/** The source of a fact: the configuration, the vendor's list, the package, or its price table. */
 type FactSource = 'configuration' | 'list' | 'package' | 'prices';
 
 /** All that is known of a provider's model. */
 export interface KnownModel extends ModelFacts {
   readonly from: Readonly<Partial<Record<keyof ModelFacts, FactSource>>>;
-  /** What its vendor charges besides tokens; absent where the price is unknown, or the server only like a vendor's. */
+  /** The vendor's charges besides tokens; absent if the price is unknown, or the server only imitates the vendor's. */
   readonly pricing?: VendorPricing;
 }
 
@@ -25,7 +25,7 @@ export interface VendorOf {
   readonly because: FormatReason;
 }
 
-/** What the package knows of a model by its name. Exact names come first: an older version may differ from the newest. */
+/** The package's facts of a model by its name. Exact names come first: an older version may differ from the newest. */
 const shippedFacts = (facts: VendorFacts | undefined, name: string): ModelFacts | undefined => {
   if (!facts) return undefined;
   const { models, retired = [] } = facts;
@@ -57,7 +57,7 @@ const factNames = [
   'status',
 ] as const satisfies readonly (keyof ModelFacts)[];
 
-/** What only a vendor itself decides. */
+/** Facts that only a vendor itself decides. */
 const vendorsOwn: ReadonlySet<keyof ModelFacts> = new Set(['price', 'retires', 'retiresNotBefore', 'status']);
 
 /**
@@ -95,7 +95,7 @@ export const knownModel = (
   return { ...known, from, ...(pricing && { pricing }) };
 };
 
-/** What holds for all models that may answer to one name: the smallest limits, the kinds that all take, a price that is the same. */
+/** Facts of all models that may answer to one name: the smallest limits, the kinds that all take, a price that is the same. */
 export const commonFacts = (all: readonly ModelFacts[]): ModelFacts => {
   const [first = {}, ...others] = all;
   return others.reduce<ModelFacts>((common, one) => {

@@ -10,7 +10,7 @@ interface PriceTable {
   readonly loadFor: (baseUrl: URL) => void;
 }
 
-/** What the package makes of a question; its other members aren't used. */
+/** The package's answer; its other members aren't used. */
 interface PackagePrice {
   readonly model: { readonly id: string; readonly prices: unknown };
   readonly model_price: Readonly<Record<string, unknown>>;

@@ -94,7 +94,7 @@ export const layersAfter = (layers: readonly Layer[], position: number): readonl
   );
 };
 
-/** What a graph is built from. */
+/** The inputs of a graph. */
 interface GraphParts {
   readonly client: ClientProtocol;
   readonly provider: Provider;
@@ -105,7 +105,7 @@ interface GraphParts {
   readonly rows: readonly RowUse[];
   readonly stages: readonly ConfiguredStage[];
   readonly extras: ModelCallExtras;
-  /** What the model is known to lack. */
+  /** Capabilities that the model is known to lack. */
   readonly lacks: readonly Lack[];
   readonly router: RouterModule | undefined;
 }
@@ -195,7 +195,7 @@ const layersOf = (stages: readonly ConfiguredStage[]): readonly Layer[] => {
   return [...layers, { requestStages, eventStages }];
 };
 
-/** How streamed calls go over a WebSocket, where they can; `undefined`: they don't. */
+/** The socket protocol of streamed calls; `undefined`: they use HTTP. */
 export const socketOf = ({ webSocket }: Provider, { socket }: UpstreamProtocol): UpstreamProtocol['socket'] =>
   webSocket ? socket : undefined;
 
@@ -203,7 +203,7 @@ export const socketOf = ({ webSocket }: Provider, { socket }: UpstreamProtocol):
 const withHeaders = (headers: Format['headers'], extras: ModelCallExtras): Format['headers'] =>
   Object.keys(extras.headers).length > 0 ? (call) => ({ ...headers(call), ...extras.headers }) : headers;
 
-/** What is set, without the values, which may be secret. */
+/** The names of the set members, without their values, which may be secret. */
 const namesOf = ({ headers, query, patches }: ModelCallExtras): readonly string[] => [
   ...Object.keys(headers).map((name) => `headers.${name}`),
   ...Object.keys(query).map((name) => `query.${name}`),

@@ -19,7 +19,7 @@ import type { TransformerRegistry } from './choose-format.ts';
 /** A stage and the configuration entry that names it. */
 export type ConfiguredStage = BuiltStage & {
   readonly entry: TransformerEntry;
-  /** Which requests it runs for; absent: all. */
+  /** The condition under which it runs; absent: always. */
   readonly when: When | undefined;
   /** The position of the entry in the configuration's list. */
   readonly position: number;
@@ -52,7 +52,7 @@ export const buildStages = (
   return { stages, fault };
 };
 
-/** Which requests an entry's stage runs for, by the entry and the module; absent: all. */
+/** The condition under which an entry's stage runs, from the entry and the module; absent: always. */
 export const conditionOf = (
   { at, when }: TransformerEntry,
   { custom }: Pick<TransformerRegistry, 'custom'>,

@@ -1,4 +1,4 @@
-/** What flows along an edge: raw bytes, one typed request, SSE records, typed events, or text for the client. */
+/** The payload of an edge: raw bytes, one typed request, SSE records, typed events, or text for the client. */
 export type Payload = 'bytes' | 'request' | 'records' | 'events' | 'text';
 
 /** The kind of a node. Part of the API. */
@@ -38,7 +38,7 @@ export interface GraphNode<In extends Payload = Payload, Out extends Payload = P
 export interface NodeDetails {
   /** The known host and model families whose differences apply, and how each was recognised. */
   readonly rows?: readonly string[];
-  /** How a stage is written. */
+  /** The form of a stage. */
   readonly form?: string;
   /** Why the format was chosen. */
   readonly because?: string;
@@ -50,9 +50,9 @@ export interface NodeDetails {
   readonly path?: string;
   /** Destinations that a custom stage may call besides that of the request. */
   readonly asks?: readonly string[];
-  /** How long a stage may take, in milliseconds, where its entry says so. */
+  /** The time limit of a stage, in milliseconds, if its entry has one. */
   readonly timeoutMs?: number;
-  /** Which requests a stage runs for, where its entry says so. */
+  /** The condition of a stage, if its entry has one. */
   readonly when?: string;
   /** `skip`: requests go on without the stage when it fails. */
   readonly onError?: 'skip';
@@ -60,7 +60,7 @@ export interface NodeDetails {
   readonly wraps?: readonly string[];
   /** URL of the call, without credentials and query. */
   readonly url?: string;
-  /** What is replaced in bytes that are relayed. */
+  /** Replacements in relayed bytes. */
   readonly but?: readonly string[];
 }
 

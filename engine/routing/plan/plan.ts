@@ -28,7 +28,7 @@ export interface PlanKey {
   readonly holding?: ReadonlySet<number> | undefined;
 }
 
-/** How requests of one client protocol are served by one provider's model; compiled from the configuration. */
+/** The plan for requests of one client protocol to one provider's model; compiled from the configuration. */
 export interface Plan extends PlanKey {
   /** The names as users see them. */
   readonly shown: { readonly provider: string; readonly model: string };
@@ -43,7 +43,7 @@ export interface Plan extends PlanKey {
   readonly rows: readonly RowUse[];
   /** JSON Merge Patches of the upstream's request body. */
   readonly patches: readonly JsonObject[];
-  /** What stages are told of it. */
+  /** The plan as stages see it. */
   readonly destination: StageDestination;
   /** A stage is for requests whose calls are to be judged. */
   readonly judges: boolean;
@@ -51,11 +51,11 @@ export interface Plan extends PlanKey {
   readonly window: number | undefined;
   /** Tokens that prompt and answer may have together; `undefined`: unknown. */
   readonly total: number | undefined;
-  /** What the model is known to lack. */
+  /** Capabilities that the model is known to lack. */
   readonly lacks: readonly Lack[];
   /** Calls are signed, if the key is one for signatures. */
   readonly maySign: boolean;
-  /** How streamed calls go over a WebSocket, where they can; `undefined`: they don't. */
+  /** The socket protocol of streamed calls; `undefined`: they use HTTP. */
   readonly socket: UpstreamProtocol['socket'];
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
@@ -72,7 +72,7 @@ interface ModelLimits {
   /** Tokens that prompt and answer may have together. */
   readonly total?: number | undefined;
   readonly lacks?: readonly Lack[] | undefined;
-  /** What the model is known to read. */
+  /** Input kinds that the model is known to accept. */
   readonly input?: ModelFacts['input'];
 }
 
@@ -104,7 +104,7 @@ export const compilePlan = (
     isVendor: isVendors(choice.because),
     isClientsVendor: client.attribution !== undefined && asked.readsAttribution === true,
     webSearch: takesWebSearch(asked, model),
-    // What the format refuses is lacking, whoever says otherwise.
+    // Anything that the format refuses is lacking, whatever the other sources claim.
     input: (asked.readsImages?.(model) ?? true) ? input : (input ?? ['text']).filter((kind) => kind !== 'image'),
     window,
   };

@@ -14,7 +14,7 @@ import type { Plan } from './plan.ts';
 /** A node whose requests are seen. */
 type RequestNode = Layer['requestStages'][number] | NonNullable<Layer['around']>;
 
-/** What sees a plan at work. */
+/** Callbacks for the intermediate values of a plan. */
 export interface PlanTap {
   /** Called with what a stage got and what it has made of it; of a stage around the rest, with each request that it calls `next` with. */
   readonly request: (node: RequestNode, before: ModelRequest, after: ModelRequest) => void;

@@ -31,7 +31,7 @@ export const unbrokenTail = (request: ModelRequest, wire: WireFormat, losses: Lo
 export const removeReasoning = (request: ModelRequest, losses: Losses): ModelRequest =>
   without(request, isReasoning, 'reasoning that the provider refused', losses);
 
-/** What the client didn't send is no loss. */
+/** Nothing that the client sent is lost. */
 const without = (
   request: ModelRequest,
   isRemoved: (part: Part) => boolean,
@@ -63,7 +63,7 @@ const beforeGap = ({ turns }: ModelRequest, wire: WireFormat): ReadonlySet<Part>
       const { signature } = part;
       isBroken ||= expected !== undefined && expected !== payloadDigest(signature);
       if (isBroken) removed.add(part);
-      // What the gateway didn't mark comes from a client that keeps its reasoning itself.
+      // Reasoning without the gateway's mark comes from a client that keeps it itself.
       expected = signature.issuer === undefined ? undefined : (signature.after ?? '');
     }
   }

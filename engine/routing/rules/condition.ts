@@ -17,10 +17,10 @@ interface Fact {
   readonly type: 'fact';
   /** Its path in the condition: `any[0].model`. */
   readonly at: string;
-  /** What it requires, for users; holds no text of a request. */
+  /** The requirement, for users; contains no text of a request. */
   readonly says: string;
   readonly test: (facts: RequestFacts) => Verdict;
-  /** What it asks a model. */
+  /** Its question to a model. */
   readonly decides?: Decides;
 }
 
@@ -51,7 +51,7 @@ export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
       for (const one of condition.of) {
         const verdict = holds(one, facts);
         if (verdict === decisive) {
-          // What the members before it ask doesn't matter.
+          // Questions of the members before it don't matter.
           if (facts.decisions) facts.decisions.open = asked;
           return decisive;
         }
@@ -94,7 +94,7 @@ export const shownVerdict = ({ test, decides }: Fact, facts: RequestFacts): bool
   return decided?.type === 'none' && !decided.isAsked ? null : (test(facts) ?? null);
 };
 
-/** What a condition requires, for users. */
+/** A condition's requirement, for users. */
 export const statement = (condition: Condition): string => {
   switch (condition.type) {
     case 'fact':

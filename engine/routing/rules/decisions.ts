@@ -2,9 +2,9 @@ import type { When } from '../../config/sections/rule-schema.ts';
 import { chanceOf, usualAnswer, yesOrNo } from '../../model/decision.ts';
 import { quoted } from '../../model/fault.ts';
 
-/** What a condition wants to know of a model. */
+/** A condition's question to a model. */
 export interface Decides {
-  /** Who asks: `rule/NAME`, or a stage. */
+  /** The caller: `rule/NAME`, or a stage. */
   readonly owner: string;
   /** The destination that is asked. */
   readonly ask: string;
@@ -18,10 +18,10 @@ export interface Decides {
   readonly key: string;
 }
 
-/** How long an answer may take if the condition doesn't say, in milliseconds. */
+/** Default time limit of an answer, in milliseconds. */
 const usualLimitMs = 1_000;
 
-/** What a condition's member asks, with its defaults. */
+/** The question of a condition's member, with its defaults. */
 export const decidesOf = (
   {
     ask,
@@ -45,7 +45,7 @@ export const decidesOf = (
   key: JSON.stringify([ask.trim(), question, answers]),
 });
 
-/** What has come of a question. */
+/** The outcome of a question. */
 export type Decided =
   | {
       readonly type: 'answer';
@@ -55,7 +55,7 @@ export type Decided =
   /** `isAsked`: not a dry run. `detail`: what the provider or the gateway says of it. */
   | { readonly type: 'none'; readonly isAsked: boolean; readonly why: string; readonly detail?: string };
 
-/** What models have decided about one request. */
+/** Decisions of models about one request. */
 export class Decisions {
   readonly #known = new Map<string, { readonly decides: Decides; readonly decided: Decided }>();
   /** The first question that the last evaluation needed and that isn't answered. */
@@ -77,7 +77,7 @@ export class Decisions {
     return this.#known.get(key)?.decided;
   }
 
-  /** What would be asked outside a dry run, for users. */
+  /** The question that is skipped in a dry run, for users. */
   unasked(): readonly string[] {
     return [...this.#known.values()].flatMap(({ decides: { ask, question }, decided }) =>
       decided.type === 'none' && !decided.isAsked
@@ -110,13 +110,13 @@ const verdictOf = ({ answer, atLeast, otherwise }: Decides, decided: Decided): b
   return decided.answer === answer && otherwise;
 };
 
-/** What a condition asks, for users. */
+/** A condition's question, for users. */
 export const decidesText = ({ ask, question, answer, atLeast }: Decides): string => {
   const least = atLeast === undefined ? '' : ` with at least ${atLeast}`;
   return `${ask} says ${quoted(answer)}${least} to ${quoted(shortened(question))}`;
 };
 
-/** What has come of it, for users. */
+/** The outcome of a question, for users. */
 export const decidedText = ({ ask, question, answer, atLeast, otherwise }: Decides, decided: Decided): string => {
   const to = quoted(shortened(question));
   if (decided.type === 'none') return `${ask} gave no answer to ${to} (${decided.why}), otherwise ${otherwise}`;

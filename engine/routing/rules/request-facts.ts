@@ -7,7 +7,7 @@ import { memoize } from '../../runtime/memoize.ts';
 import type { PromptSize, PromptTokens } from '../tokens/prompt-tokens.ts';
 import type { Decisions } from './decisions.ts';
 
-/** What the conditions of rules look at. */
+/** The properties of a request that conditions test. */
 export interface RequestFacts {
   readonly client: Pick<ClientProtocol, 'wire' | 'agentHeaders'>;
   readonly origin: RequestOrigin;
@@ -18,11 +18,11 @@ export interface RequestFacts {
   readonly atMs: number;
   /** Restores the texts of an outline; absent: `request` has them. */
   readonly restore?: ((text: string) => string) | undefined;
-  /** Where its conversation with tools stood at an earlier request; absent: at this one. */
+  /** The state of its conversation with tools at an earlier request; absent: at this one. */
   readonly trajectory?: Trajectory;
   /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: it depends on the exact count. */
   readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
-  /** What models have decided about it; absent: no condition asks. */
+  /** Decisions of models about it; absent: no condition asks. */
   readonly decisions?: Decisions | undefined;
 }
 
@@ -59,16 +59,16 @@ export const factsOf = (
 /** The length of a stage's question, which has no body. */
 const bytesOf = (request: ModelRequest): number => Buffer.byteLength(writeJson(request));
 
-/** Where the conversation stood at each request since the user last spoke, this one last. Read once per request. */
+/** The state of the conversation at each request since the user last spoke, this one last. Read once per request. */
 export const trajectoriesOf = memoize(({ request, restore }: RequestFacts): readonly Trajectory[] =>
   trajectories(request, { restore }),
 );
 
-/** Where the conversation stands. */
+/** The current state of the conversation. */
 export const trajectoryOf = (facts: RequestFacts): Trajectory =>
   facts.trajectory ?? trajectoriesOf(facts).at(-1) ?? trajectory({ turns: [] });
 
-/** What an agent declares about its request in the headers of its protocol. */
+/** An agent's declaration about its request, from the headers of its protocol. */
 export const agentHint = (
   { agentHeaders }: RequestFacts['client'],
   request: Pick<RequestFacts, 'header'>,
@@ -78,7 +78,7 @@ export const agentHint = (
   return named === undefined ? undefined : request.header(named);
 };
 
-/** Where a request arrived, and whose key it carries. */
+/** A request's path and client. */
 export interface RequestOrigin {
   /** The path as sent, without the preset. */
   readonly path: string;

@@ -53,7 +53,7 @@ interface ExplainedCondition {
   /** The entry's place in the configuration. */
   readonly entry: string;
   readonly holds: boolean;
-  /** Which facts decide it, for users. */
+  /** The facts that decide it, for users. */
   readonly because: string;
   readonly facts: readonly { readonly at: string; readonly says: string; readonly holds: boolean | null }[];
 }
@@ -85,5 +85,5 @@ const failedPart = (condition: Condition, facts: RequestFacts): Condition => {
 export const isForVerdicts = ({ safeguards, all = [] }: When): boolean =>
   safeguards === true || all.some(isForVerdicts);
 
-/** What an entry's condition says, for users. */
+/** An entry's condition, for users. */
 export const conditionText = (when: When): string => statement(compileCondition(when));

@@ -139,7 +139,7 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
 /** A text of a prompt. */
 interface Piece {
   readonly text: string;
-  /** Where the bytes of a text are that is cut from a body; then `text` is its mark. */
+  /** Position of the bytes of a text that is cut from a body; then `text` is its mark. */
   readonly cut: { readonly body: Uint8Array; readonly range: Range } | undefined;
   readonly key: number;
   /** Length in UTF-16 units; in bytes of JSON if it is cut. */

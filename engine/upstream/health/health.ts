@@ -27,7 +27,7 @@ import {
 /** Requests at one provider, from the first attempt to the end of the answer. */
 interface Traffic {
   live: number;
-  /** Those of them that are on a retry or wait for one. */
+  /** The calls among them that are a retry or wait for one. */
   retrying: number;
 }
 
@@ -171,7 +171,7 @@ interface FailedAttemptFacts {
   readonly counted: boolean;
   /** The upstream itself reported the failure, with a status. */
   readonly isAnswered: boolean;
-  /** How long the upstream asks to wait, in milliseconds. */
+  /** The wait that the upstream asks for, in milliseconds. */
   readonly requestedWaitMs: number | undefined;
 }
 
@@ -190,7 +190,7 @@ interface KeyCooldowns {
 /** Machines recorded that get no answer from one model; two are enough. */
 const maxNodes = 8;
 
-/** How long to wait for the outcome of another process's probe, in milliseconds. */
+/** Wait for the outcome of another process's probe, in milliseconds. */
 const probedByOthersMs = 1_000;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
@@ -219,7 +219,7 @@ export class ModelHealth {
     return this.#breaker;
   }
 
-  /** What pools need to know. */
+  /** Figures for pools. */
   get load(): Load {
     this.#load ??= new Load();
     return this.#load;

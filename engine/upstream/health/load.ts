@@ -4,7 +4,7 @@ const newest = 0.3;
 /** Milliseconds after which an average counts half, so that a model that was slow gets another chance. */
 const halfLifeMs = 30_000;
 
-/** What a failed attempt counts as, in milliseconds, so that a model that fails fast isn't taken for a fast one. */
+/** Duration that a failed attempt counts as, in milliseconds, so that a model that fails fast isn't taken for a fast one. */
 const failedMs = 10_000;
 
 /** The requests in flight to a model and the average time until its answers begin. Kept only where there are pools. */

@@ -52,7 +52,7 @@ const FactId = Type.Union([
 const factId = reader(FactId);
 const reasons = reader(Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]));
 
-/** How long the fact of a successful probe holds, in milliseconds: shorter than a breaker is usually open. */
+/** Lifetime of the entry for a successful probe, in milliseconds: shorter than a breaker is usually open. */
 const closedMs = 10_000;
 
 /**

@@ -21,7 +21,7 @@ export interface CommandKeys {
   readonly close: () => void;
 }
 
-/** What running the commands needs. */
+/** Services for running the commands. */
 interface CommandKeysOptions {
   /** The allowed commands, as on the command line. */
   readonly allowed: readonly string[];

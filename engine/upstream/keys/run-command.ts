@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { errorCode } from '../../model/fault.ts';
 import { isJsonObject, parseJson } from '../../model/json/json.ts';
 
-/** How a command for a key is run. */
+/** Options for running a key's command. */
 export interface CommandRun {
   /** The program and its arguments. */
   readonly command: readonly string[];
   /** The folder in which it runs. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How long it may take, in milliseconds. */
+  /** Time limit, in milliseconds. */
   readonly limitMs: number;
   /** Ends it. */
   readonly signal: AbortSignal;

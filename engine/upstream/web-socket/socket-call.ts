@@ -95,7 +95,7 @@ export class SocketCall implements SocketUser, Pausable {
   /** Pings a silent connection. Gives up a dead one; if the response hasn't begun, the request is made over HTTP. */
   #watch(connection: SocketConnection): void {
     this.#stopWatch = this.#clock.after(lookMs, () => {
-      // What isn't read can't show whether it is alive.
+      // A paused connection can't show whether it is alive.
       if (this.#paused) connection.moved();
       if (!connection.isDead) {
         if (connection.silentMs >= lookMs) connection.ping();
