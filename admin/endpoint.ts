@@ -49,7 +49,7 @@ export const adminOperation = ({
   doc: {
     ...operation,
     group: 'management',
-    answers: { 200: { says, content: { 'application/json': reply } } },
+    answers: { 200: { description: says, content: { 'application/json': reply } } },
     fault: ServiceFault,
   },
 });

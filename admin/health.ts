@@ -50,12 +50,13 @@ const readyDoc: OperationDoc = {
   group: 'operation',
   answers: {
     200: {
-      says: 'They are. `modules` is there if a changed transformer or router module has a fault: the one loaded before is in use.',
+      description:
+        'They are. `modules` is there if a changed transformer or router module has a fault: the one loaded before is in use.',
       content: {
         'application/json': Type.Object({ status: Type.Literal('ok'), modules: Type.Optional(Type.Literal('stale')) }),
       },
     },
-    503: { says: 'They are not.', content: status('draining') },
+    503: { description: 'They are not.', content: status('draining') },
   },
   fault: ServiceFault,
 };
@@ -63,7 +64,7 @@ const readyDoc: OperationDoc = {
 const liveDoc: OperationDoc = {
   summary: 'Whether the process answers',
   group: 'operation',
-  answers: { 200: { says: 'It does.', content: status('ok') } },
+  answers: { 200: { description: 'It does.', content: status('ok') } },
   fault: ServiceFault,
 };
 
@@ -71,8 +72,11 @@ const rootDoc: OperationDoc = {
   summary: 'A sign of life for clients that look before they start',
   group: 'management',
   answers: {
-    200: { says: 'The service is here.', content: { 'application/json': Type.Object({ service: Type.String() }) } },
-    307: { says: 'For browsers, which ask for `text/html`: the web interface.' },
+    200: {
+      description: 'The service is here.',
+      content: { 'application/json': Type.Object({ service: Type.String() }) },
+    },
+    307: { description: 'For browsers, which ask for `text/html`: the web interface.' },
   },
   fault: ServiceFault,
 };

@@ -96,8 +96,8 @@ const pageDoc: OperationDoc = {
   summary: 'The web interface',
   group: 'management',
   answers: {
-    200: { says: 'The page.', content: page },
-    503: { says: 'Its files are missing.', content: page },
+    200: { description: 'The page.', content: page },
+    503: { description: 'Its files are missing.', content: page },
   },
   fault: ServiceFault,
 };
@@ -105,7 +105,7 @@ const pageDoc: OperationDoc = {
 const redirectDoc: OperationDoc = {
   summary: 'The web interface, under another spelling',
   group: 'management',
-  answers: { 308: { says: 'It is at `/ui`.' } },
+  answers: { 308: { description: 'It is at `/ui`.' } },
   fault: ServiceFault,
 };
 
@@ -114,7 +114,7 @@ const assetDoc: OperationDoc = {
   group: 'management',
   answers: {
     200: {
-      says: 'The file.',
+      description: 'The file.',
       content: { 'text/javascript': Type.String(), 'text/css': Type.String(), 'image/svg+xml': Type.String() },
     },
   },

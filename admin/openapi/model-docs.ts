@@ -18,7 +18,8 @@ export const modelRouteDoc = ({ title, request, reply, fault }: RouteSchemas): O
   request,
   answers: {
     200: {
-      says: "The answer: whole, or as a stream of the protocol's own events where the request has `stream: true`.",
+      description:
+        "The answer: whole, or as a stream of the protocol's own events where the request has `stream: true`.",
       content: { 'application/json': reply, 'text/event-stream': Type.String() },
     },
   },
@@ -42,7 +43,7 @@ const ModelFault = Type.Object({ error: Type.Object({ message: Type.String(), ty
 const jsonDoc = (summary: string, says: string, schema: TSchema): OperationDoc => ({
   summary,
   group: 'models',
-  answers: { 200: { says, content: { 'application/json': schema } } },
+  answers: { 200: { description: says, content: { 'application/json': schema } } },
 });
 
 /** `GET /v1/models`. */

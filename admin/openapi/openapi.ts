@@ -63,7 +63,7 @@ const operation = ({ method, path, endpoint }: DocumentedRoute, doc: OperationDo
   }),
   responses: {
     ...Object.fromEntries(
-      Object.entries(doc.answers).map(([status, { says, content }]) => [
+      Object.entries(doc.answers).map(([status, { description: says, content }]) => [
         status,
         { description: says, ...(content && { content: contentOf(content) }) },
       ]),
@@ -94,7 +94,7 @@ const openApiDoc: OperationDoc = {
   group: 'operation',
   answers: {
     200: {
-      says: 'The description, as OpenAPI 3.1.',
+      description: 'The description, as OpenAPI 3.1.',
       content: {
         'application/json': Type.Object({
           openapi: Type.String(),

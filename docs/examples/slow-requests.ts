@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { jsonOperation } from '../../admin/endpoint.ts';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import type { FeatureFolder } from '../../engine/feature.ts';
 
 const SlowRequests = Type.Array(Type.Object({ provider: Type.String(), count: Type.Integer() }));
@@ -27,7 +27,7 @@ export const slowRequests: FeatureFolder = {
           samples: () => [...counts].map(([provider, value]) => ({ labels: [provider], value })),
         },
       ],
-      routes: laterRoutes({ counts: 'GET /api/slow' }, async () => ({
+      routes: lazyRoutes({ counts: 'GET /api/slow' }, async () => ({
         counts: jsonOperation({
           summary: 'Slow requests by provider',
           says: 'The counts.',

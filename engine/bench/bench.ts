@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { chooseServer } from '../http/choose-server.ts';
 import { startLoad } from './load/start-load.ts';
 import { ForeignLoad } from './measure/foreign-load.ts';
-import { tellsProcessorTime } from './measure/process-tree.ts';
+import { hasProcessorTime } from './measure/process-tree.ts';
 import { type BenchOptions, type Plan, readOptions, readRemote, wordNames } from './options.ts';
 import { type BenchOutput, untilInterrupted } from './output.ts';
 import { planRun, wordDuration, wordPlan } from './plan.ts';
@@ -52,14 +52,14 @@ export const bench = async (
 };
 
 const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
-  const { print, warn, tells = tellsProcessorTime } = output;
+  const { print, warn, tells = hasProcessorTime } = output;
   const { settings, files, all } = plan;
   const before = files.compare === undefined ? undefined : await readReport(files.compare);
   if (plan.publish && whyNoCheckout() !== undefined) throw new Error(whyNoCheckout());
   const unasked = whyUnasked(chooseServer());
   if (unasked !== undefined) throw new Error(unasked);
   const machine = thisHost();
-  const { scenes, ...rest } = planRun(plan.scenes, settings, { cores: machine.cores, tellsProcessorTime: tells });
+  const { scenes, ...rest } = planRun(plan.scenes, settings, { cores: machine.cores, hasProcessorTime: tells });
   print(`${wordHost(machine)}\n${wordPlan({ scenes, ...rest }, settings)}\n`);
   if (!tells) print(`${briefLegend(false)}\n`);
   await checkIdle(output, plan);
@@ -93,7 +93,7 @@ const wordFailed = ({ scene, pair, participant, failed }: Row, { stage }: Plan):
 /** Looks whether other programs are at work. Throws if figures are to be published and they are. */
 const checkIdle = async ({ print }: BenchOutput, { publish: asked }: Plan): Promise<void> => {
   const foreign = new ForeignLoad();
-  await foreign.during(() => wait(tellsProcessorTime ? 1_000 : 0));
+  await foreign.during(() => wait(hasProcessorTime ? 1_000 : 0));
   const why = whyForeign(foreign.cores);
   if (why === undefined) return;
   if (asked) throw new Error(`Nothing is measured for --publish: ${why}.`);
@@ -123,7 +123,7 @@ const playScenes = async (
         upstream,
         load: { ...load, run: (job, longestMs) => untilInterrupted(interrupted, load.run(job, longestMs)) },
         foreign,
-        tellsProcessorTime: tells,
+        hasProcessorTime: tells,
         progress(text) {
           interrupted.throwIfAborted();
           tell(`[${at + 1}/${scenes.length}] ${text}`);

@@ -13,11 +13,11 @@ interface Plan {
 export const planRun = (
   scenes: readonly Scene[],
   settings: Settings,
-  { cores, tellsProcessorTime }: { readonly cores: number; readonly tellsProcessorTime: boolean },
+  { cores, hasProcessorTime }: { readonly cores: number; readonly hasProcessorTime: boolean },
 ): Plan => {
   const leftOut = scenes.flatMap(({ name, needsCores = 1, needsProcessorTime = false }) => {
     if (needsCores > cores) return [{ name, why: `needs ${needsCores} cores` }];
-    return needsProcessorTime && !tellsProcessorTime ? [{ name, why: 'needs the processor time' }] : [];
+    return needsProcessorTime && !hasProcessorTime ? [{ name, why: 'needs the processor time' }] : [];
   });
   const played = scenes.filter(({ name }) => !leftOut.some((each) => each.name === name));
   return {

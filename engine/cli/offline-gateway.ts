@@ -43,7 +43,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
 const taughtIn = (home: string): TaughtMemory =>
   new TaughtMemory(Date.now, {
     publish: () => undefined,
-    onFact(listener) {
+    onEntry(listener) {
       for (const { name: id, ...fact } of readJournal(taughtFile(home))) listener({ id, ...fact });
     },
   });

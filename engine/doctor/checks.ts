@@ -4,6 +4,7 @@ import type { Cure } from './change.ts';
 import {
   calls,
   counts,
+  findsLimit,
   isCity,
   isReply,
   judgeOutcome,
@@ -12,7 +13,6 @@ import {
   readsCache,
   refusesModel,
   speed,
-  tellsLimit,
   type Verdict,
 } from './judge.ts';
 import type { ProbeOutcome } from './outcome.ts';
@@ -367,7 +367,7 @@ export const checks: readonly DoctorCheck[] = [
     name: 'output limit',
     about: 'an output limit beyond all windows, and the words of its refusal',
     asks: () => question(hi, { maxTokens: tooMuch }),
-    judge: tellsLimit,
+    judge: findsLimit,
     cures: [],
   },
   {

@@ -317,7 +317,7 @@ const lessonsOf = (outcome: ProbeOutcome): readonly Lesson[] =>
   outcome.type === 'refused' ? lessonsIn(outcome.fault, outcome.sent, outcome.sent.estimate) : [];
 
 const leftOut = 'not sent: the format or the configuration leaves it out';
-const isLeftOut = (verdict: Verdict): boolean => verdict.type === 'sound' && verdict.says === leftOut;
+const isLeftOut = (verdict: Verdict): boolean => verdict.type === 'sound' && verdict.detail === leftOut;
 
 const unusable: ProbeOutcome = {
   type: 'unsent',

@@ -7,15 +7,15 @@ import type { ProbeOutcome, RefusedProbe, Replied } from './outcome.ts';
 /** What is made of an outcome. */
 export type Verdict =
   /** As it should be. `says`: what is worth knowing. */
-  | { readonly type: 'sound'; readonly says?: string }
+  | { readonly type: 'sound'; readonly detail?: string }
   /** The provider deviates. */
-  | { readonly type: 'deviation'; readonly says: string }
+  | { readonly type: 'deviation'; readonly detail: string }
   /** It can't be told. */
-  | { readonly type: 'open'; readonly says: string };
+  | { readonly type: 'open'; readonly detail: string };
 
-export const sound = (says?: string): Verdict => ({ type: 'sound', ...(says !== undefined && { says }) });
-const deviation = (says: string): Verdict => ({ type: 'deviation', says });
-export const open = (says: string): Verdict => ({ type: 'open', says });
+export const sound = (detail?: string): Verdict => ({ type: 'sound', ...(detail !== undefined && { detail }) });
+const deviation = (says: string): Verdict => ({ type: 'deviation', detail: says });
+export const open = (detail: string): Verdict => ({ type: 'open', detail });
 
 /** Faults that say nothing of what was asked. */
 const passing: ReadonlySet<FaultKind> = new Set([
@@ -137,12 +137,12 @@ export const refusesModel = (outcome: ProbeOutcome): Verdict => {
 };
 
 /** A limit beyond all windows is taken, or refused with words that the gateway reads and obeys. */
-export const tellsLimit = (outcome: ProbeOutcome): Verdict => {
+export const findsLimit = (outcome: ProbeOutcome): Verdict => {
   const verdict = judgeOutcome(outcome, isReply);
   if (verdict.type !== 'deviation' || outcome.type !== 'refused') return verdict;
   const [lesson] = lessonsIn(outcome.fault, outcome.sent, outcome.sent.estimate);
   if (lesson?.does === 'fit') return sound(`a window of ${lesson.window} tokens, in words that are understood`);
-  return deviation(lesson?.does === 'limit' ? verdict.says : `its words are not understood: ${verdict.says}`);
+  return deviation(lesson?.does === 'limit' ? verdict.detail : `its words are not understood: ${verdict.detail}`);
 };
 
 /** How fast the answer came. */

@@ -35,7 +35,7 @@ export const findingLines = (
   patient: Patient,
   { name, verdict, cure, isLearned, bytes }: CheckResult,
 ): readonly string[] => [
-  row(name, words[verdict.type], verdict.says ?? ''),
+  row(name, words[verdict.type], verdict.detail ?? ''),
   ...(bytes !== undefined && bytes !== '' ? [row('', '', `it sent: ${shownBytes(bytes)}`)] : []),
   ...(cure ? [row('', '', `heals it: ${sayChange(patient, cure)}`)] : []),
   ...(verdict.type === 'deviation' && !cure

@@ -20,7 +20,7 @@ import { explainRules } from '../routing/rules/rules.ts';
 import { explainStageCondition } from '../routing/rules/stage-conditions.ts';
 import { lessonsInForce } from '../routing/show-taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
-import { type GrowingPrefix, growingPrefix, NotedRequest } from './growing-prefix.ts';
+import { type CacheablePrefix, cacheablePrefix, TracedRequest } from './cacheable-prefix.ts';
 
 /** A request to explain. */
 interface Question {
@@ -45,9 +45,9 @@ interface Question {
 export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
   defer(() => {
     const question = { ...asked, client: clientAt(asked.client, asked.origin?.path ?? '') };
-    return explainNoted(
+    return explainTraced(
       question,
-      new NotedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
+      new TracedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
       gateway,
     );
   });
@@ -56,7 +56,7 @@ export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
 type Shown = ReturnType<typeof show> & { readonly stages?: ReturnType<typeof showStages> };
 
 /** The request before and after each stage that ran. */
-const showStages = (steps: NotedRequest['steps'], { config }: Gateway) => {
+const showStages = (steps: TracedRequest['steps'], { config }: Gateway) => {
   const mask = exactMask(secretsOf(config));
   const shown = (request: object): Json => parseJson(mask.text(JSON.stringify(request))) ?? null;
   return steps.map(({ name, entry, before, request }) => ({
@@ -67,17 +67,17 @@ const showStages = (steps: NotedRequest['steps'], { config }: Gateway) => {
   }));
 };
 
-const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) => {
+const explainTraced = (question: Question, traced: TracedRequest, gateway: Gateway) => {
   /** Of stages that were left out. */
   const failures: FaultError[] = [];
   const listener: RequestListener = {
     stageFailed: (fault, cause) => void failures.push(new FaultError(fault, { cause })),
   };
   return of(exchangeFor(question, listener)).pipe(
-    prepare(noted.gateway),
+    prepare(traced.gateway),
     mergeMap((ready) => {
-      const steps = question.stages ? [...noted.steps] : undefined;
-      return growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
+      const steps = question.stages ? [...traced.steps] : undefined;
+      return cacheablePrefix((body) => exchangeFor({ ...question, body }), question.body, ready, traced).pipe(
         map((prefix) =>
           showReferencesIn(gateway.config.referred, {
             ...show(question, ready, prefix ?? null, gateway, failures),
@@ -150,7 +150,7 @@ const leftOut = (ready: Ready): readonly string[] =>
 const show = (
   question: Question,
   ready: Ready,
-  prefix: GrowingPrefix | null,
+  prefix: CacheablePrefix | null,
   gateway: Gateway,
   failures: readonly FaultError[],
 ) => {

@@ -32,7 +32,7 @@ export interface OperationDoc {
 
 /** Description of a reply. */
 interface AnswerDoc {
-  readonly says: string;
+  readonly description: string;
   /** Body schemas by media type. Absent: no body. */
   readonly content?: Readonly<Record<string, TSchema>>;
 }

@@ -88,7 +88,7 @@ export interface MessageEvents {
   /** So many bytes have come; before the events of what they complete. Negative: those of pings and pongs, afterwards. */
   readonly received: (bytes: number) => void;
   /** The client answers a ping. */
-  readonly heard: () => void;
+  readonly alive: () => void;
   /** The client pings with so many bytes of content, which the library answers. */
   readonly pinged: (bytes: number) => void;
   /** The client's socket takes data again. */

@@ -6,19 +6,19 @@ import Type, { type Static } from 'typebox';
  * travel as durations, since members' clocks differ.
  */
 
-/** Longest name of anything, and value of a fact, in characters. */
+/** Longest name of anything, and value of an entry, in characters. */
 export const maxId = 4_096;
-export const maxFact = 1_024;
+export const maxEntry = 1_024;
 
 const Id = Type.String({ minLength: 1, maxLength: maxId });
 const Count = Type.Integer({ minimum: 0 });
 const Ms = Type.Number({ minimum: 0 });
 
-/** A value with a time to live. Of two facts with the same id, the one that expires later wins. */
-const Fact = Type.Object({ id: Id, value: Type.String({ maxLength: maxFact }), forMs: Ms });
-export type Fact = Static<typeof Fact>;
+/** A value with a time to live. Of two entries with the same id, the one that expires later wins. */
+const Entry = Type.Object({ id: Id, value: Type.String({ maxLength: maxEntry }), forMs: Ms });
+export type Entry = Static<typeof Entry>;
 
-/** Facts, sums and leases per message; the rest follows at the next tick. */
+/** Entries, sums and leases per message; the rest follows at the next tick. */
 export const maxPerMessage = 1_000;
 
 const list = <T extends Type.TSchema>(item: T) => Type.Array(item, { maxItems: maxPerMessage });
@@ -60,10 +60,10 @@ export const Push = Type.Object({
   member: Type.String({ minLength: 1, maxLength: 128 }),
   /** The member's description, for the others. */
   about: Type.String({ maxLength: 1_024 }),
-  /** The store's epoch and the newest version of facts that the member knows; empty and 0 at first. */
+  /** The store's epoch and the newest version of entries that the member knows; empty and 0 at first. */
   epoch: Type.String({ maxLength: 128 }),
   version: Count,
-  facts: list(Fact),
+  facts: list(Entry),
   /**
    * Added to counters once, however often it is sent: only if the number is above the last one. The first word of a counter's id
    * is the period that it counts: counters are forgotten some time after the last change of any in the same period.
@@ -83,7 +83,7 @@ export const Pull = Type.Object({
   /** Differs from the last one if the store was emptied. */
   epoch: Type.String({ maxLength: 128 }),
   version: Count,
-  facts: list(Fact),
+  facts: list(Entry),
   /** The member's last batch that was applied. */
   applied: Count,
   totals: list(Type.Tuple([Id, Type.Integer()])),

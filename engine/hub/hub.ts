@@ -3,7 +3,7 @@ import type { ConcurrencyLease } from './concurrency-lease.ts';
 import { ConcurrencyLimits } from './concurrency-limits.ts';
 import {
   type BlobValues,
-  type Fact,
+  type Entry,
   type HubStore,
   maxBlob,
   maxId,
@@ -12,7 +12,7 @@ import {
   type Push,
 } from './contract.ts';
 import { Counters } from './counters.ts';
-import { SharedFacts } from './shared-facts.ts';
+import { SharedEntries } from './shared-entries.ts';
 import type { Admission, WindowLimit, WindowUse } from './window-lease.ts';
 import { WindowLimits } from './window-limits.ts';
 
@@ -61,7 +61,7 @@ interface HubOptions {
  */
 export class Hub {
   readonly #options: HubOptions;
-  readonly #facts: SharedFacts;
+  readonly #entries: SharedEntries;
   readonly #sharingListeners = new Set<() => void>();
   #wasShared = false;
   #epoch = '';
@@ -93,7 +93,7 @@ export class Hub {
     this.#options = options;
     this.#parts = options.expected ?? 1;
     this.#counters = new Counters(options.nowMs);
-    this.#facts = new SharedFacts(options.nowMs);
+    this.#entries = new SharedEntries(options.nowMs);
     this.#windows = new WindowLimits({
       nowMs: options.nowMs,
       waitMs: options.waitMs ?? defaultWaitMs,
@@ -138,14 +138,14 @@ export class Hub {
     return this.#flush(true);
   }
 
-  /** Publishes a fact with a time to live. A fact that is too long for a message is left out. */
-  publish(fact: Fact): void {
-    this.#facts.publish(fact);
+  /** Publishes an entry with a time to live. An entry that is too long for a message is left out. */
+  publish(entry: Entry): void {
+    this.#entries.publish(entry);
   }
 
-  /** Calls `listener` with each fact that another member publishes. */
-  onFact(listener: (fact: Fact) => void): void {
-    this.#facts.listen(listener);
+  /** Calls `listener` with each entry that another member publishes. */
+  onEntry(listener: (entry: Entry) => void): void {
+    this.#entries.listen(listener);
   }
 
   /** Adds a whole number to a counter of all members. */
@@ -323,7 +323,7 @@ export class Hub {
     const asking = this.#concurrency.ask(this.#parts);
     const startedMs = nowMs();
     this.#exchangedMs = startedMs;
-    const { facts, sent } = this.#facts.compose();
+    const { facts, sent } = this.#entries.compose();
     const push = this.#compose({ facts, windows, holds: asking.holds });
     let problem = `it does not answer within ${exchangeMs} ms`;
     const exchanged = store.exchange(push).catch((error: unknown) => {
@@ -353,7 +353,7 @@ export class Hub {
     this.#counters.receive(pull);
     this.#windows.answered(pull.windows, asked);
     this.#concurrency.granted(pull.holds, asking.waiting);
-    this.#facts.receive(pull.facts);
+    this.#entries.receive(pull.facts);
     this.#options.onAnswer?.();
   }
 
@@ -377,7 +377,7 @@ export class Hub {
 
   /** The store was emptied: everything is published again. */
   #startOver(): void {
-    this.#facts.lost();
+    this.#entries.lost();
     // The others get leases soon after the loss, whether or not this member has reported.
     if (this.#windows.lost()) void this.#flush(false);
     this.#counters.lost();

@@ -4,7 +4,7 @@ import type {
   Blob,
   BlobValues,
   ConcurrencyRequest,
-  Fact,
+  Entry,
   HubStore,
   Pull,
   Push,
@@ -12,7 +12,7 @@ import type {
   WindowRequest,
 } from './contract.ts';
 import { maxPerMessage } from './contract.ts';
-import { FactBook } from './facts.ts';
+import { EntryTable } from './entries.ts';
 import { Window } from './window.ts';
 
 /** Options of a store in memory. */
@@ -26,7 +26,7 @@ interface MemoryStoreOptions {
   readonly blobCharacters?: number;
   /** Keeps blobs beyond the life of the process; absent: they are in memory alone. */
   readonly journal?: BlobJournal | undefined;
-  /** Keeps facts beyond the life of the process, those whose ids begin so; absent: none. */
+  /** Keeps entries beyond the life of the process, those whose ids begin so; absent: none. */
   readonly lasting?: { readonly prefix: string; readonly journal: BlobJournal } | undefined;
 }
 
@@ -36,7 +36,7 @@ interface MemoryStoreOptions {
  */
 const staleMs = 400;
 
-const maxFacts = 10_000;
+const maxEntries = 10_000;
 const maxCounters = 100_000;
 const maxLimits = 10_000;
 const maxMembers = 1_000;
@@ -55,7 +55,7 @@ interface Member {
   parts: number;
 }
 
-interface SharedFact {
+interface StoredEntry {
   readonly id: string;
   readonly value: string;
   readonly expiresMs: number;
@@ -67,7 +67,7 @@ interface SharedFact {
 export class MemoryStore implements HubStore {
   readonly #options: MemoryStoreOptions;
   readonly #members = new Map<string, Member>();
-  readonly #facts = new FactBook<SharedFact>(maxFacts);
+  readonly #entries = new EntryTable<StoredEntry>(maxEntries);
   #version = 0;
   readonly #sums = new Map<string, number>();
   readonly #windows = new LRUCache<string, Window>({ max: maxLimits });
@@ -83,7 +83,7 @@ export class MemoryStore implements HubStore {
     });
     for (const blob of options.journal?.read() ?? []) this.#keepBlob(blob);
     for (const { name: id, value, forMs } of options.lasting?.journal.read() ?? [])
-      this.#putFact({ id, value, forMs }, '', options.nowMs());
+      this.#putEntry({ id, value, forMs }, '', options.nowMs());
   }
 
   exchange(push: Push): Promise<Pull> {
@@ -91,10 +91,10 @@ export class MemoryStore implements HubStore {
     const { epoch } = this.#options;
     this.#forgetMembers(nowMs);
     const member = this.#member(push, nowMs);
-    for (const fact of push.facts) this.#takeFact(fact, push.member, nowMs);
+    for (const entry of push.facts) this.#takeEntry(entry, push.member, nowMs);
     if (push.batch) this.#apply(push.batch, member);
     const known = push.epoch === epoch ? push.version : 0;
-    const newer = this.#facts.live(nowMs).filter(({ version }) => version > known);
+    const newer = this.#entries.live(nowMs).filter(({ version }) => version > known);
     const sent = newer.slice(0, maxPerMessage);
     member.parts = this.#members.size;
     const holds = push.holds.map((ask) => this.#grantConcurrency(ask, push.member));
@@ -154,16 +154,16 @@ export class MemoryStore implements HubStore {
     for (const [name, { seenMs }] of this.#members) if (seenMs < nowMs - memberMs) this.leave(name);
   }
 
-  #takeFact(fact: Fact, by: string, nowMs: number): void {
+  #takeEntry(entry: Entry, by: string, nowMs: number): void {
     const { lasting } = this.#options;
-    const isNew = this.#putFact(fact, by, nowMs);
-    const { id, value, forMs } = fact;
+    const isNew = this.#putEntry(entry, by, nowMs);
+    const { id, value, forMs } = entry;
     if (isNew && lasting && id.startsWith(lasting.prefix)) lasting.journal.append({ name: id, value, forMs });
   }
 
-  #putFact({ id, value, forMs }: Fact, by: string, nowMs: number): boolean {
+  #putEntry({ id, value, forMs }: Entry, by: string, nowMs: number): boolean {
     const next = this.#version + 1;
-    const isNew = this.#facts.put({ id, value, expiresMs: nowMs + forMs, version: next, by }, nowMs);
+    const isNew = this.#entries.put({ id, value, expiresMs: nowMs + forMs, version: next, by }, nowMs);
     if (isNew) this.#version = next;
     return isNew;
   }

@@ -1,5 +1,5 @@
 /*
- * The script that a member's exchange is, in Redis' Lua. Times are the store's own. `q.base`: facts, members and counters, whose keys
+ * The script that a member's exchange is, in Redis' Lua. Times are the store's own. `q.base`: entries, members and counters, whose keys
  * come first; without it, limits alone, on another node of a cluster. It uses few commands, which are all that an account needs.
  */
 
@@ -17,10 +17,10 @@ const keptMs = 86_400_000;
 const batchMs = 86_400_000;
 /** Counters outlive the month that they may be of. The epoch lives as long, since counters are those of one epoch. */
 const sumsMs = 66 * 86_400_000;
-const maxFacts = 10_000;
+const maxEntries = 10_000;
 const maxMembers = 1_000;
 
-/** Facts per answer; the rest follows at the next exchange. */
+/** Entries per answer; the rest follows at the next exchange. */
 const maxNewer = 1_000;
 
 export const script = `
@@ -64,7 +64,7 @@ if q.base then
       if tonumber(expires) <= now then redis.call('HDEL', KEYS[2], all[i])
       else
         count = count + 1
-        if count > ${maxFacts} then redis.call('HDEL', KEYS[2], all[i])
+        if count > ${maxEntries} then redis.call('HDEL', KEYS[2], all[i])
         elseif tonumber(number) > since then newer[#newer + 1] = {tonumber(number), all[i], expires - now, value, by} end
       end
     end

@@ -6,7 +6,7 @@ import { within } from '../runtime/within.ts';
 import {
   type Blob,
   type BlobValues,
-  type Fact,
+  type Entry,
   type HubStore,
   maxPerMessage,
   type Pull,
@@ -22,7 +22,7 @@ import { storeProblem } from './store-problem.ts';
 interface RedisStoreOptions extends StoreAddress {
   /** Distinguishes the fleets in one store. */
   readonly name: string;
-  /** Seals facts, and hashes names that come from the configuration. */
+  /** Seals entries, and hashes names that come from the configuration. */
   readonly sealer: Sealer;
   readonly nowMs: () => number;
   /** The machine's clock, in milliseconds since 1970. */
@@ -61,7 +61,7 @@ const Reply = Type.Tuple([
 type Reply = Static<typeof Reply>;
 const replyReader = reader(Reply);
 const blobReader = reader(Type.Union([Type.String(), Type.Null()]));
-const sealedFact = reader(Type.Tuple([Type.String(), Type.String()]));
+const sealedEntry = reader(Type.Tuple([Type.String(), Type.String()]));
 
 const sha = createHash('sha1').update(script).digest('hex');
 
@@ -255,7 +255,7 @@ export class RedisStore implements HubStore {
     return {
       epoch,
       version,
-      facts: facts.flatMap((sealed) => this.#fact(sealed)).slice(0, maxPerMessage),
+      facts: facts.flatMap((sealed) => this.#entry(sealed)).slice(0, maxPerMessage),
       applied,
       totals: push.totals.map((id, index) => [id, Number(totals[index] ?? 0)]),
       windows: push.windows.flatMap(({ id }, index): readonly WindowGrant[] => {
@@ -275,10 +275,10 @@ export class RedisStore implements HubStore {
     };
   }
 
-  #fact([name, forMs, value]: readonly [string, number, string]): readonly Fact[] {
+  #entry([name, forMs, value]: readonly [string, number, string]): readonly Entry[] {
     const opened = parseJson(this.#options.sealer.open(name, value) ?? '');
     // Sealed by a key that this member doesn't have, or of another form.
-    if (!sealedFact.matches(opened)) return [];
+    if (!sealedEntry.matches(opened)) return [];
     const [id, what] = opened;
     return [{ id, value: what, forMs: Math.max(0, forMs) }];
   }

@@ -31,7 +31,7 @@ export interface Taught {
 }
 
 /** A value that members of the service share. */
-interface SharedFact {
+interface SharedEntry {
   readonly id: string;
   readonly value: string;
   readonly forMs: number;
@@ -39,8 +39,8 @@ interface SharedFact {
 
 /** Exchange of lessons between members. */
 interface Shared {
-  readonly publish: (fact: SharedFact) => void;
-  readonly onFact: (listener: (fact: SharedFact) => void) => void;
+  readonly publish: (entry: SharedEntry) => void;
+  readonly onEntry: (listener: (entry: SharedEntry) => void) => void;
 }
 
 /** A destination, as memories name it. */
@@ -74,7 +74,7 @@ export class TaughtMemory {
   constructor(nowMs: () => number = Date.now, shared?: Shared) {
     this.#nowMs = nowMs;
     this.#shared = shared;
-    shared?.onFact(({ id, value }) => this.#receive(id, value));
+    shared?.onEntry(({ id, value }) => this.#receive(id, value));
   }
 
   /** All that is remembered of a model, also what isn't applied at the moment. */

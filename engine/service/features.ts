@@ -12,7 +12,7 @@ import type { DocumentedRoute } from '../http/documented-route.ts';
 import { fail } from '../model/fault.ts';
 import type { RecordListener } from '../request-record.ts';
 import type { OpenStore } from '../store/store-thread.ts';
-import type { Keeper } from './keeper.ts';
+import type { Persistence } from './persistence.ts';
 import type { Peers } from './workers/peers.ts';
 
 /** The features, in the order in which they are opened and listen to requests: what is kept of requests says what clients have used. */
@@ -22,7 +22,7 @@ export type FeatureName = keyof typeof folders;
 
 /** What some features need besides. */
 type AllServices = FeatureServices & {
-  readonly keeper: Keeper;
+  readonly persistence: Persistence;
   /** Opens the files of the store; absent: in threads. */
   readonly openStore: OpenStore | undefined;
   readonly peers: Peers | undefined;
@@ -46,7 +46,7 @@ export interface OpenFeatures {
   /** Opens what a configuration needs that is about to be used, and prepares all. */
   readonly prepare: (config: Config) => Promise<void>;
   /** Hands over what this process has counted. */
-  readonly handOver: () => Promise<unknown>;
+  readonly flush: () => Promise<unknown>;
   /** Answers a feature's question in another process; `undefined`: there is nothing to say. */
   readonly answer: (asked: unknown) => Promise<string | undefined>;
 }
@@ -59,7 +59,7 @@ export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Pr
   const opened = new Map<Folder, Feature>();
   const all = () => list.flatMap((folder) => opened.get(folder) ?? []);
   const first = <T>(of: (feature: Feature) => T | undefined) => all().flatMap((feature) => of(feature) ?? [])[0];
-  const handOver = () => Promise.all(all().map((feature) => feature.write?.()));
+  const flush = () => Promise.all(all().map((feature) => feature.write?.()));
   const services: AllServices = {
     ...parts,
     processes: peers && { isShared: peers.isShared, ask: (asked) => peers.ask({ kind: 'feature', asked }) },
@@ -73,7 +73,7 @@ export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Pr
         for (const { clientsKept } of all()) clientsKept?.(told);
       },
       async write() {
-        await Promise.all([handOver(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
+        await Promise.all([flush(), peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined]);
       },
       answerNode: async (asked) => first(({ question }) => question?.forNode(asked)),
     },
@@ -87,5 +87,5 @@ export const openFeatures = async ({ more, silent, ...parts }: FeatureParts): Pr
   const routesOf = (folder: Folder) => opened.get(folder)?.routes ?? folder.closedRoutes?.(services) ?? [];
   const answer = async (asked: unknown) => first(({ question }) => question?.own(asked));
   const listeners = () => list.flatMap((folder) => (mute.has(folder) ? [] : (opened.get(folder)?.listener ?? [])));
-  return { all, listeners, routes: () => list.flatMap(routesOf), prepare, handOver, answer };
+  return { all, listeners, routes: () => list.flatMap(routesOf), prepare, flush, answer };
 };

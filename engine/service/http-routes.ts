@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { modelListPaths } from '../../admin/config/models.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import type { ServiceFacts } from '../../admin/service.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { clientProtocols } from '../../protocols/index.ts';
@@ -77,7 +77,7 @@ export const httpRoutes = (parts: HttpRouteParts): (() => readonly DocumentedRou
       ...presetRoutes(paths, current, presets),
       ...lasting,
       ...features.routes(),
-      ...laterRoutes({ document: 'GET /openapi.json' }, async () => {
+      ...lazyRoutes({ document: 'GET /openapi.json' }, async () => {
         const { openApiOperations } = await import('../../admin/openapi/openapi.ts');
         return openApiOperations(() => all, version);
       }),
@@ -95,7 +95,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
   const client = messagesClient;
   const limitMs = parts.waits.trialMs;
   return [
-    ...laterRoutes(
+    ...lazyRoutes(
       {
         read: 'GET /api/config',
         replace: 'POST /api/config',
@@ -108,10 +108,10 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       },
       async () => (await import('../../admin/config/config.ts')).configOperations(store),
     ),
-    ...laterRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
+    ...lazyRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
       (await import('../../admin/logs.ts')).logOperations(home, logs),
     ),
-    ...laterRoutes({ list: 'GET /api/transformers' }, async () => {
+    ...lazyRoutes({ list: 'GET /api/transformers' }, async () => {
       const { transformerOperations } = await import('../../admin/config/transformers.ts');
       return transformerOperations(
         () => gateway().registry,
@@ -119,16 +119,16 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
         () => store.staleModules,
       );
     }),
-    ...laterRoutes({ guides: 'GET /api/clients/guides' }, async () =>
+    ...lazyRoutes({ guides: 'GET /api/clients/guides' }, async () =>
       (await import('../../admin/config/guides.ts')).guideOperations(gateway),
     ),
-    ...laterRoutes({ graph: 'GET /api/graph' }, async () =>
+    ...lazyRoutes({ graph: 'GET /api/graph' }, async () =>
       (await import('../../admin/config/graph.ts')).graphOperations(gateway, protocols),
     ),
-    ...laterRoutes({ explain: 'GET /api/explain', explainBody: 'POST /api/explain' }, async () =>
+    ...lazyRoutes({ explain: 'GET /api/explain', explainBody: 'POST /api/explain' }, async () =>
       (await import('../../admin/config/explain.ts')).explainOperations(gateway, protocols, aside),
     ),
-    ...laterRoutes(
+    ...lazyRoutes(
       { test: 'POST /api/providers/test', local: 'GET /api/providers/local', models: 'POST /api/providers/models' },
       async () =>
         (await import('../../admin/config/providers.ts')).providerOperations({
@@ -139,7 +139,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
           localServerKinds,
         }),
     ),
-    ...laterRoutes({ models: 'GET /api/models', refresh: 'POST /api/models/refresh' }, async () => {
+    ...lazyRoutes({ models: 'GET /api/models', refresh: 'POST /api/models/refresh' }, async () => {
       const [{ catalogueOperations }, usual] = await Promise.all([
         import('../../admin/config/catalogue.ts'),
         import('../endpoints/local-servers.ts'),
@@ -154,7 +154,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
         refreshed,
       });
     }),
-    ...laterRoutes(
+    ...lazyRoutes(
       {
         list: 'GET /api/presets',
         read: 'GET /api/presets/:name',
@@ -163,7 +163,7 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       },
       async () => (await import('../../admin/config/presets.ts')).presetOperations(home, presets),
     ),
-    ...laterRoutes(
+    ...lazyRoutes(
       { page: 'GET /ui', redirect: 'GET /ui/', asset: 'GET /ui/assets/*' },
       async () => {
         const { uiFilesIn } = await import('../../admin/ui-files.ts');
@@ -172,10 +172,10 @@ const adminRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
       },
       { open: true },
     ),
-    ...laterRoutes({ restart: 'POST /api/restart', state: 'GET /api/service' }, async () =>
+    ...lazyRoutes({ restart: 'POST /api/restart', state: 'GET /api/service' }, async () =>
       (await import('../../admin/service.ts')).serviceOperations(facts, supervision),
     ),
-    ...laterRoutes({ states: 'GET /api/upstreams', forget: 'DELETE /api/upstreams/taught' }, async () =>
+    ...lazyRoutes({ states: 'GET /api/upstreams', forget: 'DELETE /api/upstreams/taught' }, async () =>
       (await import('../../admin/upstreams.ts')).upstreamOperations(gateway),
     ),
   ];

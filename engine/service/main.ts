@@ -9,8 +9,8 @@ import type { HubStore } from '../hub/contract.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { taughtFile, taughtPrefix } from '../routing/taught.ts';
 import { banner } from './banner.ts';
-import type { Records } from './keeper.ts';
 import { ConfigError } from './load-config.ts';
+import type { ServicePersistence } from './persistence.ts';
 import type { Service } from './server.ts';
 import { claimHome, type HomeClaim } from './workers/claim-home.ts';
 import { processTitles } from './workers/find-service.ts';
@@ -58,7 +58,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   const forked = new Set<ForkedWorker>();
   const http = chooseServer(env.JUNCTOR_HTTP);
   let greeting = '';
-  let records: Promise<Records> | undefined;
+  let persistence: Promise<ServicePersistence> | undefined;
   const wanted = (): Promise<number> => wantedWorkers(home, env);
   const restart = (): Promise<void> => supervisor.restart();
   const journal =
@@ -108,7 +108,7 @@ export const main = async (options: MainOptions): Promise<void> => {
     claim?.stopping();
     void supervisor
       .stop()
-      .then(async () => (await records)?.close())
+      .then(async () => (await persistence)?.close())
       .finally(() => process.exit(0));
   };
   const onSignal = (): void => {
@@ -146,10 +146,10 @@ export const main = async (options: MainOptions): Promise<void> => {
     journal,
     lasting: { prefix: taughtPrefix, journal: taught },
     fleet: await fleetStore(home, env, report),
-    records() {
+    persistence() {
       // Imported here, since a supervisor keeps nothing before the first process serves.
-      records ??= import('./keeper.ts').then(({ openRecords }) => openRecords({ home, log }));
-      return records;
+      persistence ??= import('./persistence.ts').then(({ openPersistence }) => openPersistence({ home, log }));
+      return persistence;
     },
   });
 

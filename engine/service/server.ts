@@ -163,7 +163,7 @@ const answererOf =
       case 'feature':
         return features.answer(question.asked);
       case 'write':
-        await features.handOver();
+        await features.flush();
         return undefined;
       case 'models':
         await catalogue.reload();

@@ -29,7 +29,7 @@ import type { OpenStore } from '../store/store-thread.ts';
 import type { OpenClient } from '../upstream/connection.ts';
 import { createUpstreamHealth } from '../upstream/health/health.ts';
 import { createCommandKeys } from '../upstream/keys/command-keys.ts';
-import { type Keeper, openRecords } from './keeper.ts';
+import { openPersistence, type Persistence } from './persistence.ts';
 import { hopName, sessionSecret } from './session-secret.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -84,7 +84,7 @@ export interface ProcessServices {
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
   /** Keeps what requests leave. */
-  readonly keeper: Keeper;
+  readonly persistence: Persistence;
   /** What held this process's event loop. */
   readonly stalls: LoopStalls;
   readonly close: () => Promise<void>;
@@ -149,9 +149,9 @@ export const openServices = async (
   const stalls = new LoopStalls(logs.app, steadyClock.nowMs);
   const stopWatching = watchLoop((stall) => stalls.add(stall));
   // In the supervisor, or in this process.
-  const { keeper, close: closeKeeper } = peers?.keeper
-    ? { keeper: peers.keeper, close: undefined }
-    : ownKeeper({ home, nowMs, steadyNowMs: healthNowMs, log: logs.app, openStore });
+  const { persistence, close: closePersistence } = peers?.persistence
+    ? { persistence: peers.persistence, close: undefined }
+    : ownPersistence({ home, nowMs, steadyNowMs: healthNowMs, log: logs.app, openStore });
   return {
     logs,
     secrets,
@@ -162,7 +162,7 @@ export const openServices = async (
     },
     losses: losses.series,
     catalogue,
-    keeper,
+    persistence,
     stalls,
     hub,
     applyToOthers: peers && (() => peers.apply()),
@@ -194,7 +194,7 @@ export const openServices = async (
       demo: async () => (await import('./demo/demo.ts')).callDemo,
     },
     async close() {
-      await closeKeeper?.();
+      await closePersistence?.();
       stopWatching();
       counting.close();
       commandKeys.close();
@@ -204,9 +204,9 @@ export const openServices = async (
   };
 };
 
-const ownKeeper = (options: Parameters<typeof openRecords>[0]) => {
-  const { join, close } = openRecords(options);
-  return { keeper: join(), close };
+const ownPersistence = (options: Parameters<typeof openPersistence>[0]) => {
+  const { join, close } = openPersistence(options);
+  return { persistence: join(), close };
 };
 
 /** If the service began without a fleet, each of its processes enforces its share of the fleet's limits. */

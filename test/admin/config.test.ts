@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { concat, concatMap, defer, delay, from, map, of } from 'rxjs';
 import { configOperations } from '../../admin/config/config.ts';
 import { formatFault } from '../../admin/endpoint.ts';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import type { ConfigStore } from '../../engine/config/files/store.ts';
 import type { HttpRoute } from '../../engine/http/router.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
@@ -12,7 +12,7 @@ import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '..
 import { jsonOf, type Rig, serveRoutes } from './rig.ts';
 
 const configRoutes = (store: ConfigStore) =>
-  laterRoutes(
+  lazyRoutes(
     {
       read: 'GET /api/config',
       replace: 'POST /api/config',

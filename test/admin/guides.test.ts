@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { guideOperations } from '../../admin/config/guides.ts';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import { ClientGuides } from '../../admin/schema.ts';
 import { shellLines, withoutProxy } from '../../engine/client-tools/shell.ts';
 import { anyKey, keyReference, shells } from '../../engine/client-tools/tool.ts';
@@ -17,7 +17,7 @@ const base = 'http://10.0.0.5:3999/preset/x';
 const replies = reader(ClientGuides);
 
 const open = async (t: ExecutionContext, current = config) => {
-  const routes = laterRoutes({ guides: 'GET /api/clients/guides' }, async () =>
+  const routes = lazyRoutes({ guides: 'GET /api/clients/guides' }, async () =>
     guideOperations(() => ({
       config: current,
       modelFacts: (one) => catalogue.know(one.provider, one.model, { format: {}, because: 'plain' }),

@@ -13,7 +13,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import { logOperations, sendLog } from '../../admin/logs.ts';
 import { dataLength } from '../../engine/http/endpoint.ts';
 import { type Logs, quietLogs } from '../../engine/observe/log/logs.ts';
@@ -49,7 +49,7 @@ const makeHome = (t: ExecutionContext): string => {
 };
 
 const logRoutes = (...parts: Parameters<typeof logOperations>) =>
-  laterRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
+  lazyRoutes({ files: 'GET /api/logs/files', lines: 'GET /api/logs', clear: 'DELETE /api/logs' }, async () =>
     logOperations(...parts),
   );
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { request } from 'undici';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import { createMetrics } from '../../engine/features/metrics/metrics.ts';
 import { metricsOperations } from '../../engine/features/metrics/routes.ts';
 import { RequestRecords } from '../../engine/request-record.ts';
@@ -9,7 +9,7 @@ import { recordStarter } from '../support/request-record.ts';
 
 test('GET /metrics requires the key', async (t) => {
   const metrics = createMetrics();
-  const routes = laterRoutes({ metrics: 'GET /metrics' }, async () => metricsOperations(metrics));
+  const routes = lazyRoutes({ metrics: 'GET /metrics' }, async () => metricsOperations(metrics));
   const { port } = await serve(t, routes, { apiKey: 'secret' });
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { laterRoutes } from '../../admin/later-routes.ts';
+import { lazyRoutes } from '../../admin/lazy-routes.ts';
 import { uiOperations } from '../../admin/ui.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -678,7 +678,7 @@ test("a package that has lost its interface's files says so, and what to do", as
       () => false,
     );
   const places = { page: 'GET /ui', redirect: 'GET /ui/', asset: 'GET /ui/assets/*' } as const;
-  const { ask } = await serveRoutes(t, laterRoutes(places, load, { open: true }));
+  const { ask } = await serveRoutes(t, lazyRoutes(places, load, { open: true }));
   const page = await ask('/ui');
   t.is(page.status, 503);
   t.regex(await page.text(), /files of the web interface are missing[\s\S]*junctor stop/);

@@ -185,7 +185,7 @@ test.serial(
         upstream,
         load,
         foreign: new ForeignLoad(),
-        tellsProcessorTime: true,
+        hasProcessorTime: true,
         progress: () => {},
       });
       const warm = rows.filter((row) => row.scene === 'small');
@@ -232,7 +232,7 @@ test.serial(
       upstream: kept,
       load: { run, stop: () => {} },
       foreign: new ForeignLoad(),
-      tellsProcessorTime: true,
+      hasProcessorTime: true,
       progress: () => {},
     };
     const participants = ['a', 'b', 'c', 'direct'].map((name) => ({

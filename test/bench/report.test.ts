@@ -265,7 +265,7 @@ test('a quick run judges no goals', (t) => {
   t.deepEqual(runReport({ ...run, quick: true }).reach, []);
 });
 
-const machine = { cores: 2, tellsProcessorTime: true };
+const machine = { cores: 2, hasProcessorTime: true };
 
 test('a plan says how long it takes at most, and leaves out what this machine can’t play', async (t) => {
   const planOf = async (names: readonly string[], options: BenchOptions = {}, on = machine) => {
@@ -282,7 +282,7 @@ test('a plan says how long it takes at most, and leaves out what this machine ca
   t.true(everything.seconds > 1_000 && everything.seconds < 7_200, `${everything.seconds} s`);
   t.deepEqual(everything.leftOut, [{ name: 'workers', why: 'needs 4 cores' }]);
   t.regex(everything.words, /at most \d+ min .*\nLeft out: workers, which needs 4 cores\.$/);
-  const untold = await planOf(['flat', 'plain-1'], {}, { ...machine, tellsProcessorTime: false });
+  const untold = await planOf(['flat', 'plain-1'], {}, { ...machine, hasProcessorTime: false });
   t.deepEqual(untold.leftOut, [{ name: 'flat', why: 'needs the processor time' }]);
   const one = await planOf(['plain-64'], { pairs: 'chat-chat' });
   const two = await planOf(['plain-64'], { pairs: 'chat-chat,messages-chat' });

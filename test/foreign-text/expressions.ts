@@ -298,7 +298,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^::ffff:7f[0-9a-f]{2}:/),
   ],
   'engine/config/sections/transformers.ts': [own(/\.[cm]?[jt]s$/)],
-  'engine/endpoints/growing-prefix.ts': [foreign(/^(?:reasoning|[a-z_]{1,40}_call)$/, many('a'))],
+  'engine/endpoints/cacheable-prefix.ts': [foreign(/^(?:reasoning|[a-z_]{1,40}_call)$/, many('a'))],
   'engine/endpoints/count-tokens.ts': [foreign(/(?<!\/)\/*$/, many('/'), '\n')],
   'engine/endpoints/upstream-models.ts': [
     foreign(/\?.*/, many('?')),

@@ -29,7 +29,7 @@ function belowFeatures(): readonly string[] {
 }
 
 /** What features may import of the service's API: how endpoints are written, and what their answers look like. */
-const adminParts = ['endpoint', 'later-routes', 'logs', 'schema', 'config/config'].map((name) => `admin/${name}.ts`);
+const adminParts = ['endpoint', 'lazy-routes', 'logs', 'schema', 'config/config'].map((name) => `admin/${name}.ts`);
 const featurePackages = ['rxjs', 'node:', 'lru-cache', 'typebox'];
 
 /**
@@ -529,11 +529,11 @@ test('each part imports only what the table of the house allows', (t) => {
 
 test('engine/service names no feature but in its list', (t) => {
   // What is kept of requests is written by the supervisor.
-  const keeps = ['engine/service/keeper.ts'];
+  const persists = ['engine/service/persistence.ts'];
   const naming = sources
     .filter((file) => file.startsWith('engine/service/'))
     .filter((file) => importsOf(file).some((name) => target(file, name).startsWith('engine/features/')));
-  t.deepEqual(naming.sort(), ['engine/service/features.ts', ...keeps]);
+  t.deepEqual(naming.sort(), ['engine/service/features.ts', ...persists]);
   const list = importsOf('engine/service/features.ts').map((name) => target('engine/service/features.ts', name));
   const features = list.filter((name) => name.startsWith('engine/features/'));
   t.true(features.length > 5);

@@ -43,7 +43,7 @@ export const examineAt = async (
 /** What deviates, by check, with what is said of it. */
 export const deviationsIn = ({ findings }: Examination): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    findings.flatMap(({ name, verdict }) => (verdict.type === 'deviation' ? [[name, verdict.says]] : [])),
+    findings.flatMap(({ name, verdict }) => (verdict.type === 'deviation' ? [[name, verdict.detail]] : [])),
   );
 
 /** The configuration with what heals, as the command writes it. */

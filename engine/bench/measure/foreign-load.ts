@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readCpu, tellsProcessorTime } from './process-tree.ts';
+import { hasProcessorTime, readCpu } from './process-tree.ts';
 
 /** Processor time used so far, in milliseconds, at a time of the monotonic clock. */
 interface HostReading {
@@ -17,7 +17,7 @@ export class ForeignLoad {
 
   /** Watches for as long as `work` lasts; sees nothing where the system doesn't tell. */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    if (!tellsProcessorTime) return work();
+    if (!hasProcessorTime) return work();
     const before = readHost();
     const result = await work();
     this.add(before, readHost());

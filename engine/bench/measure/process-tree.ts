@@ -28,16 +28,16 @@ const statOf = (pid: number): Stat | undefined => {
 };
 
 /** Whether this system tells the processor time and the memory of other processes. */
-export const tellsProcessorTime = existsSync('/proc/self/schedstat');
+export const hasProcessorTime = existsSync('/proc/self/schedstat');
 
 const allStats = (): readonly Stat[] =>
-  (tellsProcessorTime ? readdirSync('/proc') : [])
+  (hasProcessorTime ? readdirSync('/proc') : [])
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(Number(name)) ?? []);
 
 /** A process and all that descend from it; the process alone where the system doesn't tell. */
 export const treeOf = (root: number): readonly number[] =>
-  tellsProcessorTime ? treeStats(root).map(({ pid }) => pid) : [root];
+  hasProcessorTime ? treeStats(root).map(({ pid }) => pid) : [root];
 
 const treeStats = (root: number): readonly Stat[] => {
   const stats = allStats();

@@ -29,7 +29,7 @@ export interface Stage {
   /** Watched during each round. */
   readonly foreign: ForeignLoad;
   /** Whether the system tells the processor time and memory of other processes. */
-  readonly tellsProcessorTime: boolean;
+  readonly hasProcessorTime: boolean;
   /** Says what is being done, on one line that the next one replaces. Throws once the user has interrupted the run. */
   readonly progress: (text: string) => void;
 }

@@ -195,12 +195,12 @@ export const wordWrong = ({ bad, reasons }: LoadResult): string => `${bad} wrong
 
 /** One round of one participant. */
 const play = async (
-  { load, foreign, tellsProcessorTime }: Stage,
+  { load, foreign, hasProcessorTime }: Stage,
   { pid, place }: Participant,
   job: Omit<LoadJob, 'place'>,
 ): Promise<Round> => {
   const run = (): Promise<LoadResult> => foreign.during(() => load.run({ ...job, place }));
-  if (pid === undefined || !tellsProcessorTime)
+  if (pid === undefined || !hasProcessorTime)
     return { cpuMs: undefined, mainMs: undefined, peakMb: undefined, allocated: undefined, result: await run() };
   forgetPeak(pid);
   await takeAllocations(pid);

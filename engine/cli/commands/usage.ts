@@ -1,5 +1,5 @@
 import { readUsageQuery, usageCsv, usageReport } from '../../features/usage/report.ts';
-import type { UsageFigures, UsageReport, UsageStep } from '../../features/usage/schema.ts';
+import type { UsageFigures, UsageInterval, UsageReport } from '../../features/usage/schema.ts';
 import { messageOf } from '../../model/fault.ts';
 import { openStore, storeFile } from '../../store/store-thread.ts';
 import { type Cli, CommandError } from '../cli.ts';
@@ -72,7 +72,7 @@ const columnsOf = (by: UsageReport['by'], times: boolean): Columns => {
   return by === 'scenario' ? { ...usual, saved } : usual;
 };
 
-const startText = (start: string, step: UsageStep): string => start.slice(0, startLength[step]);
+const startText = (start: string, step: UsageInterval): string => start.slice(0, startLength[step]);
 
 const startLength = {
   '5s': 'yyyy-mm-ddThh:mm:ss'.length,
@@ -81,7 +81,7 @@ const startLength = {
   day: 'yyyy-mm-dd'.length,
   month: 'yyyy-mm'.length,
   none: 0,
-} as const satisfies Record<UsageStep, number>;
+} as const satisfies Record<UsageInterval, number>;
 
 /** Clients choose names of models: no control character reaches the terminal. */
 const harmless = (name: string): string => name.replaceAll(/\p{C}/gu, '�');

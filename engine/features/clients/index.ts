@@ -1,11 +1,11 @@
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import type { FeatureFolder, FeatureServices } from '../../feature.ts';
 import type { DocumentedRoute } from '../../http/documented-route.ts';
 import type { ClientServices } from './client-session.ts';
 import type { UseKeeper } from './open-clients.ts';
 
 interface ClientsServices extends FeatureServices {
-  readonly keeper: { readonly history: UseKeeper };
+  readonly persistence: { readonly history: UseKeeper };
 }
 
 /** Clients with keys of their own: what they may use, their limits and budgets. */
@@ -16,7 +16,7 @@ export const clientsFeature: FeatureFolder<ClientsServices> = {
     const { logs, steadyNowMs, current, hub, fleet } = services;
     const { admit, clientsKept, close, ...counts } = await openClients({
       log: logs.app,
-      keeper: services.keeper.history,
+      keeper: services.persistence.history,
       nowMs: steadyNowMs,
       current,
       limits: hub,
@@ -28,7 +28,7 @@ export const clientsFeature: FeatureFolder<ClientsServices> = {
 };
 
 const routesOf = (services: FeatureServices, counts: ClientServices | undefined): readonly DocumentedRoute[] =>
-  laterRoutes(
+  lazyRoutes(
     {
       list: 'GET /api/clients',
       add: 'POST /api/clients',

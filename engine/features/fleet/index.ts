@@ -1,4 +1,4 @@
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import type { FleetState } from '../../../admin/schema.ts';
 import type { FeatureFolder } from '../../feature.ts';
 
@@ -29,4 +29,4 @@ export const fleet: FeatureFolder = {
 };
 
 const stateRoute = (state: () => FleetState) =>
-  laterRoutes({ state: 'GET /api/fleet' }, async () => (await import('./routes.ts')).fleetOperations(state));
+  lazyRoutes({ state: 'GET /api/fleet' }, async () => (await import('./routes.ts')).fleetOperations(state));

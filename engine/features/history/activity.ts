@@ -1,7 +1,7 @@
 import { hasFailed } from '../../model/status.ts';
 import type { ClientWire } from '../../model/wire/client-wires.ts';
 import type { RequestRecord } from '../../request-record.ts';
-import { maxSummaries } from '../record/record-lines.ts';
+import { maxSummaries } from '../record/pending-lines.ts';
 import type { Activity, ActivityRoute, InFlight, RequestSummary } from '../record/schema.ts';
 import type { History } from './history.ts';
 import type { ActivityAnswer, RouteFigures } from './questions.ts';

@@ -4,8 +4,8 @@ import type { ModelRequest } from '../../model/request.ts';
 import { reader } from '../../model/schema.ts';
 import { type HiddenText, shorten, textMask } from '../../observe/log/mask-text.ts';
 import type { RecordListener, RequestRecord, RequestRecords } from '../../request-record.ts';
-import { recordLine } from '../record/record-line.ts';
-import { RecordLines } from '../record/record-lines.ts';
+import { PendingLines } from '../record/pending-lines.ts';
+import { requestLine } from '../record/request-line.ts';
 import { RequestSummary } from '../record/schema.ts';
 import { BodyRoom, CaptureWatch, clientOf, type WatchParts } from './capture-watch.ts';
 import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
@@ -48,7 +48,7 @@ export interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   /** The clock, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
   /** Keeps the lines of ended requests, also for the files; absent: they are kept in memory. */
-  readonly lines?: RecordLines;
+  readonly lines?: PendingLines;
   /** Called when a request begins or ends. */
   readonly onChanged?: () => void;
   /** Called when all that have ended are forgotten. */
@@ -74,7 +74,7 @@ export const createHistory = ({
   policy,
   active,
   nowMs = Date.now,
-  lines = new RecordLines(),
+  lines = new PendingLines(),
   onChanged,
   onCleared,
   ...settings
@@ -91,7 +91,7 @@ export const createHistory = ({
   const ended = (record: RequestRecord, { recording }: CaptureWatch): void => {
     endedAtMs = Math.max(endedAtMs, nowMs());
     newest = numbersByTime ? Math.max(newest + numbersPerMs, numberAt(endedAtMs) + offset) : newest + 1;
-    const line = recordLine(record, newest, endedAtMs, maskText);
+    const line = requestLine(record, newest, endedAtMs, maskText);
     lines.add(newest, line);
     const { startedAtMs, durationMs, firstByteMs, protocol, provider, model } = record;
     const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };

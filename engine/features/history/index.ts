@@ -1,4 +1,4 @@
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import { keyVariable } from '../../config/sections/providers.ts';
 import { type FeatureFolder, type FeatureServices, questionOf } from '../../feature.ts';
 import { reader } from '../../model/schema.ts';
@@ -6,13 +6,13 @@ import { version } from '../../paths.ts';
 import type { OpenStore } from '../../store/store-thread.ts';
 import { Feeds } from './api/feeds.ts';
 import { variableFor } from './curl.ts';
-import type { HistoryKeeper } from './hand-over-lines.ts';
+import type { HistoryWriter } from './flush-lines.ts';
 import { numberAt } from './history.ts';
 import { openHistory } from './open-history.ts';
 import { HistoryQuestion, HistoryReading } from './questions.ts';
 
 interface HistoryServices extends FeatureServices {
-  readonly keeper: { readonly history: HistoryKeeper };
+  readonly persistence: { readonly history: HistoryWriter };
   readonly openStore: OpenStore | undefined;
 }
 
@@ -23,7 +23,7 @@ const reading = reader(HistoryReading);
 export const history: FeatureFolder<HistoryServices> = {
   configured: () => true,
   async open(services) {
-    const { logs, keeper, store, processes, features } = services;
+    const { logs, persistence, store, processes, features } = services;
     const feeds = new Feeds();
     const {
       requests,
@@ -34,7 +34,7 @@ export const history: FeatureFolder<HistoryServices> = {
     } = await openHistory({
       ...services,
       log: logs.app,
-      keeper: keeper.history,
+      writer: persistence.history,
       variableOf: (provider) => keyVariable(store.source, provider) ?? variableFor(provider),
       processes: processes,
       nodes: features.nodes,
@@ -60,7 +60,7 @@ export const history: FeatureFolder<HistoryServices> = {
           },
         },
       }),
-      routes: laterRoutes(places, async () => {
+      routes: lazyRoutes(places, async () => {
         const { historyOperations } = await import('./api/history-api.ts');
         const all = await requests();
         const kept = { ...services, stored: await stored(), requests: all, version };

@@ -8,8 +8,8 @@ import type { CurrentGateway } from '../../routing/gateway.ts';
 import { loadOnce } from '../../runtime/load-once.ts';
 import type { ToldUse } from '../../store/client-use.ts';
 import { type OpenStore, openStore as openThread, type StoreChannel, storeFile } from '../../store/store-thread.ts';
-import { RecordLines } from '../record/record-lines.ts';
-import { type HistoryKeeper, handOverLines } from './hand-over-lines.ts';
+import { PendingLines } from '../record/pending-lines.ts';
+import { flushLines, type HistoryWriter } from './flush-lines.ts';
 import { createHistory, type HistoryOptions } from './history.ts';
 import type { HistoryQuestion } from './questions.ts';
 import { sessionNames } from './session-names.ts';
@@ -27,7 +27,7 @@ interface HistoryFeatureOptions
   readonly processes: OtherProcesses | undefined;
   /** Other nodes; `undefined`: there are never any. */
   readonly nodes: () => OtherNodes | undefined;
-  readonly keeper: HistoryKeeper;
+  readonly writer: HistoryWriter;
   /** Called with what clients have used, after each batch of requests that was kept. */
   readonly onKept: (told: ToldUse) => void;
   /** Default: a thread. */
@@ -50,11 +50,11 @@ interface HistoryFeature extends Feature {
 
 /** The model requests: those in flight, recent and kept ones, and their captures. */
 export const openHistory = async (options: HistoryFeatureOptions): Promise<HistoryFeature> => {
-  const { home, nowMs, log, current, processes, nodes, sessionSecret, keeper, onKept, ...others } = options;
+  const { home, nowMs, log, current, processes, nodes, sessionSecret, writer, onKept, ...others } = options;
   const { openStore = openThread, ...shown } = others;
   const policy = () => current.gateway.config.history;
-  const lines = new RecordLines();
-  const files = await handOverLines({ file: storeFile(home), lines, keeper, bounds: policy, onKept, log });
+  const lines = new PendingLines();
+  const files = await flushLines({ file: storeFile(home), lines, writer, bounds: policy, onKept, log });
   const own = createHistory({
     ...shown,
     numbersByTime: processes !== undefined,
@@ -77,7 +77,7 @@ export const openHistory = async (options: HistoryFeatureOptions): Promise<Histo
     async stored(write) {
       const { StoredRequests: Stored } = await import('./stored-requests.ts');
       reader ??= openStore({ role: 'read', file: storeFile(home) }, log);
-      return new Stored({ store: reader, days: () => policy().days, requests: await requests(), write, keeper });
+      return new Stored({ store: reader, days: () => policy().days, requests: await requests(), write, writer });
     },
     async answer(question) {
       const { answerHistory } = await import('./shared-history.ts');

@@ -10,7 +10,7 @@ import type { ModelRequest } from '../../model/request.ts';
 import type { ObservedAttempt, ObservedCall, ObservedRefusal, RequestListener } from '../../observe/listener.ts';
 import type { MemoryReservation } from '../../runtime/memory-budget.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
-import { showLoss } from '../record/record-line.ts';
+import { showLoss } from '../record/request-line.ts';
 import type { SummaryLoss } from '../record/schema.ts';
 import { requestTitle } from './request-title.ts';
 
@@ -104,7 +104,7 @@ export class Recorder implements RequestListener {
   #losses: Losses | undefined;
   #request: ModelRequest | undefined;
   #knownLosses = 0;
-  #stepMs = 0;
+  #stepEndMs = 0;
   #stepRoom: number;
   #eventRoom: number;
   #piece = 0;
@@ -273,9 +273,9 @@ export class Recorder implements RequestListener {
     const fits = size <= this.#stepRoom;
     if (fits) this.#stepRoom -= size;
     else this.truncated = true;
-    this.steps.push({ name, kind, ms: nowMs - this.#stepMs, json: fits ? text : undefined, losses });
+    this.steps.push({ name, kind, ms: nowMs - this.#stepEndMs, json: fits ? text : undefined, losses });
     // The time spent on recording doesn't count for the next step.
-    this.#stepMs = this.#nowMs();
+    this.#stepEndMs = this.#nowMs();
   }
 
   #nowMs(): number {

@@ -2,7 +2,7 @@ import type { NodeAnswers, OtherNodes, OtherProcesses } from '../../feature.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
-import { maxSummaries } from '../record/record-lines.ts';
+import { maxSummaries } from '../record/pending-lines.ts';
 import { type AnsweredNodes, CaptureState, type RequestSummary } from '../record/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';

@@ -1,8 +1,8 @@
 import { fail } from '../../model/fault.ts';
 import type { Questions } from '../../store/questions.ts';
 import { type StoreChannel, StoreProblem } from '../../store/store-thread.ts';
-import { maxSummaries } from '../record/record-lines.ts';
-import type { HistoryKeeper } from './hand-over-lines.ts';
+import { maxSummaries } from '../record/pending-lines.ts';
+import type { HistoryWriter } from './flush-lines.ts';
 import type { SharedHistory } from './shared-history.ts';
 
 interface StoredOptions {
@@ -13,7 +13,7 @@ interface StoredOptions {
   readonly requests: Pick<SharedHistory, 'list'>;
   /** Has all processes of the service hand over what has ended. */
   readonly write: () => Promise<void>;
-  readonly keeper: Pick<HistoryKeeper, 'check'>;
+  readonly writer: Pick<HistoryWriter, 'check'>;
 }
 
 /** Answers questions about the requests that ended: of the store, or of memory if none are kept. */
@@ -34,14 +34,14 @@ export class StoredRequests {
     query: Questions[Name]['query'],
     isWritten = false,
   ): Promise<Questions[Name]['answer']> {
-    const { write, keeper } = this.#options;
+    const { write, writer } = this.#options;
     if (this.days === 0 && name !== 'usage') return this.#asked(name, query, await this.#recent());
     if (!isWritten) await write();
     try {
       return await this.#asked(name, query);
     } catch (error) {
       if (!(error instanceof StoreProblem && error.damaged)) return unavailable(error);
-      await keeper.check();
+      await writer.check();
       return await this.#asked(name, query).catch(unavailable);
     }
   }

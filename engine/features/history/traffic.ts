@@ -5,8 +5,8 @@ import type { Activity, HourFigures } from '../record/schema.ts';
 import type { RouteMinute, TrafficCounts } from './questions.ts';
 
 /** The length of a step, in milliseconds, and how many are kept: an hour. */
-const stepMs = 5_000;
-const maxSteps = 720;
+const slotMs = 5_000;
+const maxSlots = 720;
 
 /** Times to the first byte, from 1 ms to 1,000 s. */
 const scale = new TimeScale(1, 4, 6);
@@ -22,37 +22,37 @@ const width = firstClass + scale.classes;
 export const rateSeconds = 10;
 const maxLines = 1_000;
 
-/** Counters of the last steps of time, in memory of a fixed size. Steps are numbered since 1970. */
+/** Counters of the last slots of time, in memory of a fixed size. Slots are numbered since 1970. */
 class CounterRing {
-  readonly #slots: number;
-  /** Counters per step. */
+  readonly #size: number;
+  /** Counters per slot. */
   readonly #width: number;
   readonly #counts: Uint32Array;
-  readonly #steps: Float64Array;
+  readonly #slots: Float64Array;
 
   constructor(slots: number, width: number) {
-    this.#slots = slots;
+    this.#size = slots;
     this.#width = width;
     this.#counts = new Uint32Array(slots * width);
-    this.#steps = new Float64Array(slots);
+    this.#slots = new Float64Array(slots);
   }
 
-  /** Adds one to a counter of a step. */
-  add(step: number, counter: number): void {
-    const at = step % this.#slots;
+  /** Adds one to a counter of a slot. */
+  add(slot: number, counter: number): void {
+    const at = slot % this.#size;
     const row = at * this.#width;
-    if (this.#steps[at] !== step) {
-      this.#steps[at] = step;
+    if (this.#slots[at] !== slot) {
+      this.#slots[at] = slot;
       this.#counts.fill(0, row, row + this.#width);
     }
     this.#counts[row + counter] = (this.#counts[row + counter] ?? 0) + 1;
   }
 
-  /** The last steps up to this one that have counts, oldest first. */
-  *last(steps: number, last: number): Generator<readonly [step: number, counts: Uint32Array]> {
-    for (let step = last - Math.min(steps, this.#slots) + 1; step <= last; step += 1) {
-      const at = step % this.#slots;
-      if (this.#steps[at] === step) yield [step, this.#counts.subarray(at * this.#width, (at + 1) * this.#width)];
+  /** The last slots up to this one that have counts, oldest first. */
+  *last(slots: number, last: number): Generator<readonly [slot: number, counts: Uint32Array]> {
+    for (let slot = last - Math.min(slots, this.#size) + 1; slot <= last; slot += 1) {
+      const at = slot % this.#size;
+      if (this.#slots[at] === slot) yield [slot, this.#counts.subarray(at * this.#width, (at + 1) * this.#width)];
     }
   }
 }
@@ -70,13 +70,13 @@ interface Line {
 
 /** Counts requests by time, in memory of a fixed size. Times are in milliseconds since 1970. */
 export class Traffic {
-  readonly #steps = new CounterRing(maxSteps, width);
+  readonly #slots = new CounterRing(maxSlots, width);
   readonly #routes = new BoundedMap<string, Line>(maxLines);
 
   /** A request was routed at this time. */
   began(atMs: number, wire: ClientWire, provider: string, model: string): void {
-    this.#steps.add(stepAt(atMs), began);
-    const line = this.#line(wire, provider, model);
+    this.#slots.add(slotAt(atMs), began);
+    const line = this.#routeFigures(wire, provider, model);
     line.seconds.add(Math.floor(atMs / 1_000), 0);
     line.minutes.add(minuteAt(atMs), lineBegan);
   }
@@ -88,12 +88,12 @@ export class Traffic {
     firstByteMs: number | undefined,
     route?: Pick<RouteMinute, 'protocol' | 'provider' | 'model'>,
   ): void {
-    const step = stepAt(atMs);
-    this.#steps.add(step, ended);
-    if (hasFailed) this.#steps.add(step, failed);
+    const slot = slotAt(atMs);
+    this.#slots.add(slot, ended);
+    if (hasFailed) this.#slots.add(slot, failed);
     if (hasFailed && route)
-      this.#line(route.protocol, route.provider, route.model).minutes.add(minuteAt(atMs), lineFailed);
-    if (firstByteMs !== undefined) this.#steps.add(step, firstClass + scale.classOf(firstByteMs));
+      this.#routeFigures(route.protocol, route.provider, route.model).minutes.add(minuteAt(atMs), lineFailed);
+    if (firstByteMs !== undefined) this.#slots.add(slot, firstClass + scale.classOf(firstByteMs));
   }
 
   /** Requests of a line that were routed in the last seconds. */
@@ -120,7 +120,7 @@ export class Traffic {
 
   /** The counts of the last steps that have any, oldest first. */
   counts(nowMs: number, minutes: number): readonly TrafficCounts[] {
-    return [...this.#steps.last(stepsOf(minutes), stepAt(nowMs))].map(([step, counts]) => ({
+    return [...this.#slots.last(slotsOf(minutes), slotAt(nowMs))].map(([step, counts]) => ({
       step,
       began: counts[began] ?? 0,
       ended: counts[ended] ?? 0,
@@ -132,14 +132,14 @@ export class Traffic {
   /** What ended in the last hour: all steps that are kept. */
   lastHour(nowMs: number): HourFigures {
     const sums = { ended: 0, failed: 0 };
-    for (const [, counts] of this.#steps.last(maxSteps, stepAt(nowMs))) {
+    for (const [, counts] of this.#slots.last(maxSlots, slotAt(nowMs))) {
       sums.ended += counts[ended] ?? 0;
       sums.failed += counts[failed] ?? 0;
     }
     return sums;
   }
 
-  #line(protocol: ClientWire, provider: string, model: string): Line {
+  #routeFigures(protocol: ClientWire, provider: string, model: string): Line {
     return this.#routes.remember(routeOf(protocol, provider, model), () => ({
       protocol,
       provider,
@@ -152,7 +152,7 @@ export class Traffic {
 
 const routeOf = (wire: ClientWire, provider: string, model: string): string => `${wire}\n${provider}\n${model}`;
 
-const stepsOf = (minutes: number): number => Math.min(maxSteps, (minutes * 60_000) / stepMs);
+const slotsOf = (minutes: number): number => Math.min(maxSlots, (minutes * 60_000) / slotMs);
 
 /** The traffic of all processes over the last minutes, in steps of equal length. Steps before the start have nothing. */
 export const trafficOf = (
@@ -160,20 +160,20 @@ export const trafficOf = (
   nowMs: number,
   minutes: number,
 ): Omit<NonNullable<Activity['traffic']>, 'lines'> => {
-  const last = Math.floor(nowMs / stepMs);
+  const last = Math.floor(nowMs / slotMs);
   const sums = new Map<number, TrafficCounts>();
   for (const counts of parts.flat()) {
     const known = sums.get(counts.step);
     sums.set(counts.step, known ? sumOf(known, counts) : counts);
   }
-  const steps = Array.from({ length: stepsOf(minutes) }, (_, index) => {
-    const step = last - stepsOf(minutes) + 1 + index;
+  const steps = Array.from({ length: slotsOf(minutes) }, (_, index) => {
+    const step = last - slotsOf(minutes) + 1 + index;
     const counts = sums.get(step);
     const firstBytes = counts?.firstBytes.map((count, timeClass) => [timeClass, count] as const) ?? [];
     const p50 = scale.percentile(firstBytes, 0.5);
     const p95 = scale.percentile(firstBytes, 0.95);
     return {
-      at: step * stepMs,
+      at: step * slotMs,
       began: counts?.began ?? 0,
       ended: counts?.ended ?? 0,
       failed: counts?.failed ?? 0,
@@ -181,7 +181,7 @@ export const trafficOf = (
       ...(p95 !== undefined && { firstByteP95Ms: p95 }),
     };
   });
-  return { stepMs, steps };
+  return { stepMs: slotMs, steps };
 };
 
 const sumOf = (one: TrafficCounts, other: TrafficCounts): TrafficCounts => ({
@@ -198,7 +198,7 @@ const maxMinutes = 60;
 
 /** The number of a time's minute and step. */
 const minuteAt = (ms: number): number => Math.floor(ms / minuteMs);
-const stepAt = (ms: number): number => Math.floor(ms / stepMs);
+const slotAt = (ms: number): number => Math.floor(ms / slotMs);
 
 /** A line's counters. */
 const lineBegan = 0;

@@ -1,4 +1,4 @@
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import { type FeatureFolder, type FeatureServices, questionOf } from '../../feature.ts';
 import { familiesQuestion } from '../../observe/families.ts';
 import { watchLoop } from '../../runtime/loop-watch.ts';
@@ -23,11 +23,11 @@ export const metrics: FeatureFolder<MetricsServices> = {
       question: questionOf({
         shape: familiesQuestion,
         async own() {
-          await counted.tellAll();
+          await counted.publishAll();
           return undefined;
         },
       }),
-      routes: laterRoutes({ metrics: 'GET /metrics' }, async () =>
+      routes: lazyRoutes({ metrics: 'GET /metrics' }, async () =>
         (await import('./routes.ts')).metricsOperations(counted),
       ),
       async close() {

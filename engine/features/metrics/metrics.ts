@@ -23,9 +23,9 @@ export interface Metrics {
   /** The metrics of all processes of the service; those of this one if the others don't answer. */
   readonly families: () => Promise<readonly Family[]>;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
-  readonly tell: () => void;
+  readonly publish: () => void;
   /** The same, with memory, processor time and the like. */
-  readonly tellAll: () => Promise<void>;
+  readonly publishAll: () => Promise<void>;
   /**
    * Renders all metrics in Prometheus's text format, with its media type: those of all processes of the service. Throws
    * `unavailable` if they can't be put together, since a part of them would look like counters that fell.
@@ -38,7 +38,7 @@ export interface SharedMetrics {
   /** Whether there are or were other processes. */
   readonly isShared: () => boolean;
   /** Tells what has changed here. */
-  readonly tell: (changed: readonly Family[]) => void;
+  readonly publish: (changed: readonly Family[]) => void;
   /** The metrics of all processes; `undefined` if there is no answer in time. */
   readonly metrics: () => Promise<readonly Family[] | undefined>;
 }
@@ -70,12 +70,12 @@ export const createMetrics = ({
   const own = [...requestMetrics(counts, activeStreams, losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
   const families = (): readonly Family[] => [...own, ...others()].map((metric) => familyOf(metric));
   const changes = new FamilyChanges();
-  const tell = (all: readonly Family[]): void => {
-    if (shared?.isShared()) shared.tell(changes.since(all));
+  const publish = (all: readonly Family[]): void => {
+    if (shared?.isShared()) shared.publish(changes.since(all));
   };
-  const tellAll = async (): Promise<void> => {
+  const publishAll = async (): Promise<void> => {
     if (!shared?.isShared()) return;
-    tell([...families(), ...(await processFamilies())]);
+    publish([...families(), ...(await processFamilies())]);
   };
   return {
     listener: counts.listener,
@@ -85,17 +85,17 @@ export const createMetrics = ({
     async families() {
       const here = families();
       if (!shared?.isShared()) return here;
-      await tellAll();
+      await publishAll();
       return (await shared.metrics()) ?? here;
     },
-    tell() {
-      if (shared?.isShared()) tell(families());
+    publish() {
+      if (shared?.isShared()) publish(families());
     },
-    tellAll,
+    publishAll,
     async scrape() {
       if (!shared?.isShared())
         return { text: renderFamilies([...families(), ...(await processFamilies())]), contentType };
-      await tellAll();
+      await publishAll();
       const all = await shared.metrics();
       if (!all) return fail('unavailable', "The service's main process doesn't answer, which adds up the metrics.");
       return { text: renderFamilies(all), contentType };

@@ -18,7 +18,7 @@ export const metricsOperations = (metrics: Metrics): Readonly<Record<'metrics', 
     doc: {
       summary: 'Counters, in the text format of Prometheus',
       group: 'operation',
-      answers: { 200: { says: 'The counters.', content: { 'text/plain': Type.String() } } },
+      answers: { 200: { description: 'The counters.', content: { 'text/plain': Type.String() } } },
       fault: ServiceFault,
     },
   },

@@ -1,4 +1,4 @@
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import { type FeatureFolder, type OtherNodes, questionOf } from '../../feature.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
@@ -20,7 +20,7 @@ export const usage: FeatureFolder = {
         answers: async ({ query }) => [JSON.stringify(await features.askStore('usage', query))],
       },
     }),
-    routes: laterRoutes({ report: 'GET /api/usage' }, async () =>
+    routes: lazyRoutes({ report: 'GET /api/usage' }, async () =>
       (await import('./routes.ts')).usageOperations({
         nowMs,
         ask: features.askStore,

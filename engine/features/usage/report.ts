@@ -12,7 +12,7 @@ import {
 } from '../../store/usage.ts';
 import { type SumsCell, SumsCells, type SumsQuery } from '../../store/usage-cells.ts';
 import { readTime } from '../record/read-time.ts';
-import { type UsageFigures, UsageGroup, type UsageReport, UsageStep, type UsageSums } from './schema.ts';
+import { type UsageFigures, UsageGroup, UsageInterval, type UsageReport, type UsageSums } from './schema.ts';
 
 /** The parameters of a report, as texts. */
 type UsageParams = Readonly<Partial<Record<'from' | 'to' | 'by' | 'step' | 'offset', string | undefined>>>;
@@ -26,7 +26,7 @@ const maxHourlyDays = 31;
 const exactMs = 6 * 3_600_000;
 
 const groups = UsageGroup.enum;
-const steps = UsageStep.enum;
+const steps = UsageInterval.enum;
 
 /** Reads the parameters of a report. Throws an `invalid-request` fault that names one, under its name in `names`. */
 export const readUsageQuery = (
@@ -63,7 +63,7 @@ export const readUsageQuery = (
   };
 };
 
-const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
+const unitOf = (step: UsageInterval, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
   if (step === '5s') return step;
   const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= unitKeptMs.minute;
   return step === 'minute' || isExact ? 'minute' : 'hour';

@@ -5,7 +5,7 @@ import { fail } from '../../model/fault.ts';
 import type { AskStore } from '../../store/questions.ts';
 import type { AnsweredNodes } from '../record/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from './report.ts';
-import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from './schema.ts';
+import { type UsageCell, UsageGroup, UsageInterval, type UsageQuery, UsageReport } from './schema.ts';
 
 /** Dependencies of the endpoint of usage. */
 interface UsageParts {
@@ -31,7 +31,7 @@ export const usageOperations = ({ nowMs, ask, others }: UsageParts) => ({
         default: 'model',
         description: `One of ${UsageGroup.enum.join(', ')}, or two of them: \`client,model\`.`,
       }),
-      step: Type.Enum(UsageStep.enum, {
+      step: Type.Enum(UsageInterval.enum, {
         default: 'none',
         description: '`5s`: at most the last hour; `minute`: at most the last 2 days; `hour`: at most 31 days.',
       }),

@@ -67,8 +67,8 @@ export const UsageCells = Type.Immutable(Type.Array(UsageCell));
 export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
 export type UsageGroup = Static<typeof UsageGroup>;
 
-export const UsageStep = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
-export type UsageStep = Static<typeof UsageStep>;
+export const UsageInterval = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
+export type UsageInterval = Static<typeof UsageInterval>;
 
 /** What is counted together: 5 seconds, a minute or an hour. */
 const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
@@ -79,7 +79,7 @@ export const UsageQuery = Type.Object({
   toMs: Type.Integer(),
   by: UsageGroup,
   part: Type.Optional(UsageGroup),
-  step: UsageStep,
+  step: UsageInterval,
   unit: UsageUnit,
   offset: Type.Optional(Type.Integer({ description: 'Minutes by which days and months begin before those of UTC.' })),
 });
@@ -94,7 +94,7 @@ export const UsageReport = Type.Object({
   to: Type.String({ description: 'The end of the time asked for.' }),
   by: UsageGroup,
   part: Type.Optional(UsageGroup),
-  step: UsageStep,
+  step: UsageInterval,
   machines: Type.Optional(AnsweredNodes),
   total: UsageFigures,
   rows: Type.Immutable(

@@ -61,7 +61,7 @@ export class NodeSockets {
       const controlled = (content: Buffer) => events.received(-content.length - controlHeadBytes);
       ws.on('pong', (content: Buffer) => {
         controlled(content);
-        events.heard();
+        events.alive();
       });
       ws.on('ping', (content: Buffer) => {
         controlled(content);

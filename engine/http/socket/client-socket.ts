@@ -68,7 +68,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
   /** Messages of this event loop tick, not yet sent. */
   #due: (string | Uint8Array)[] | undefined;
   /** When the client was heard last, and when it was pinged last. */
-  #heardMs: number;
+  #aliveMs: number;
   #pingedMs: number;
   #blockedFromMs: number | undefined;
   /** Bytes that came in this window, by which a slow message is told from a dead connection. */
@@ -103,7 +103,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     this.protocol = protocol;
     this.#stream = stream;
     const nowMs = listener.ticker.nowMs();
-    this.#heardMs = nowMs;
+    this.#aliveMs = nowMs;
     this.#pingedMs = nowMs;
     this.#windowFromMs = nowMs;
     this.#endsAtMs = nowMs + lifetimeMs;
@@ -123,7 +123,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (this.#closed) return;
     const { bodyBytes } = this.listener.settings.limits;
     const { faults } = this.protocol;
-    this.heard();
+    this.alive();
     this.#underWayBytes = 0;
     this.#underWay?.set(0);
     if (bytes.length > bodyBytes) {
@@ -156,14 +156,14 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     this.#close(closeCodes.tryLater, 'no memory for the message');
   }
 
-  heard(): void {
-    this.#heardMs = this.listener.ticker.nowMs();
+  alive(): void {
+    this.#aliveMs = this.listener.ticker.nowMs();
     this.#unseen?.set(0);
   }
 
   pinged(bytes: number): void {
     if (this.#closed) return;
-    this.heard();
+    this.alive();
     const unread = this.#stream.bufferedBytes();
     if (unread === 0) this.#pongBytes = 0;
     this.#pongBytes += bytes + frameBytes;
@@ -174,7 +174,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     if (this.#closed || !this.isBlocked || this.#stream.bufferedBytes() > fewBytes) return;
     this.#blockedFromMs = undefined;
     this.#unread = 0;
-    this.heard();
+    this.alive();
     for (const request of this.#running) request.backpressure.resume();
     this.#startNext();
   }
@@ -198,7 +198,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
       this.#stream.terminate();
       return;
     }
-    if (nowMs - this.#heardMs >= pingMs && nowMs - this.#pingedMs >= pingMs) {
+    if (nowMs - this.#aliveMs >= pingMs && nowMs - this.#pingedMs >= pingMs) {
       this.#pingedMs = nowMs;
       this.#stream.ping();
     }
@@ -252,7 +252,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
     const spentMs = nowMs - this.#windowFromMs;
     if (spentMs < bodyWindowMs) return;
     if (this.#windowBytes * 1000 >= bodyBytesPerSecond * spentMs) {
-      this.#heardMs = nowMs;
+      this.#aliveMs = nowMs;
       this.#movedMs = nowMs;
     }
     this.#windowFromMs = nowMs;
@@ -265,7 +265,7 @@ export class ClientSocket implements MessageEvents, OpenSocket, TickListener {
    */
   #isGone(nowMs: number): boolean {
     if (this.#isCounted && nowMs - this.#movedMs > goneMs) return true;
-    const silentMs = nowMs - this.#heardMs;
+    const silentMs = nowMs - this.#aliveMs;
     const { bodyBytes, bodiesBytes } = this.listener.settings.limits;
     if (!this.#isIdle) return !this.isBlocked && silentMs > goneMs;
     if (this.#stream.countsBytes) return silentMs > goneMs;

@@ -77,7 +77,7 @@ export const uwsSockets = (
   message: (ws, message, isBinary) => ws.getUserData().socket.events?.message(new Uint8Array(message), isBinary),
   drain: (ws) => ws.getUserData().socket.events?.writable(),
   ping: (ws, content) => ws.getUserData().socket.events?.pinged(content.byteLength),
-  pong: (ws) => ws.getUserData().socket.events?.heard(),
+  pong: (ws) => ws.getUserData().socket.events?.alive(),
   close(ws) {
     ws.getUserData().socket.closed();
     closed();

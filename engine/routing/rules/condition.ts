@@ -18,7 +18,7 @@ interface Fact {
   /** Its path in the condition: `any[0].model`. */
   readonly at: string;
   /** The requirement, for users; contains no text of a request. */
-  readonly says: string;
+  readonly label: string;
   readonly test: (facts: RequestFacts) => Verdict;
   /** Its question to a model. */
   readonly decides?: Decides;
@@ -83,9 +83,9 @@ export const explainCondition = (condition: Condition, facts: RequestFacts): str
   }
 };
 
-const explainFact = ({ says, decides }: Fact, { decisions }: RequestFacts): string => {
+const explainFact = ({ label, decides }: Fact, { decisions }: RequestFacts): string => {
   const decided = decides && decisions?.known(decides);
-  return decided ? decidedText(decides, decided) : says;
+  return decided ? decidedText(decides, decided) : label;
 };
 
 /** Whether a fact holds, as a dry run knows it: null if it depends on a count or on a model that wasn't asked. */
@@ -98,7 +98,7 @@ export const shownVerdict = ({ test, decides }: Fact, facts: RequestFacts): bool
 export const statement = (condition: Condition): string => {
   switch (condition.type) {
     case 'fact':
-      return condition.says;
+      return condition.label;
     case 'not':
       return `not (${statement(condition.of)})`;
     case 'all':
@@ -147,7 +147,7 @@ export const compileCondition = (when: When, at = '', owner = ''): Condition => 
 };
 
 type FactName = Exclude<keyof When, 'all' | 'any' | 'not'>;
-type Part = Pick<Fact, 'says' | 'test' | 'decides'> & { readonly member?: string };
+type Part = Pick<Fact, 'label' | 'test' | 'decides'> & { readonly member?: string };
 
 const compileFact = (name: FactName, when: When, at: string, owner: string): readonly Fact[] =>
   compilers[name](when, owner).map(({ member, ...part }) => ({
@@ -183,7 +183,7 @@ const globPart = (
     return matchers.some((match) => match(lower));
   };
   return {
-    says: `${title} is ${globs.join(' or ')}`,
+    label: `${title} is ${globs.join(' or ')}`,
     test(facts) {
       const texts = textsOf(facts);
       if (texts === undefined) return false;
@@ -199,7 +199,7 @@ const byFlag =
     test: (facts: RequestFacts) => boolean,
   ): FactCompiler =>
   ({ [name]: wanted }) =>
-    wanted === undefined ? [] : [{ says: wanted ? titles[0] : titles[1], test: (facts) => test(facts) === wanted }];
+    wanted === undefined ? [] : [{ label: wanted ? titles[0] : titles[1], test: (facts) => test(facts) === wanted }];
 
 /** Compares a number with bounds. `isOver` tells whether it is over a bound, if that is known. */
 const byRange =
@@ -212,7 +212,7 @@ const byRange =
         : [
             {
               member: 'over',
-              says: `${name} > ${formatCount(over)}`,
+              label: `${name} > ${formatCount(over)}`,
               test: (facts: RequestFacts) => isOver(facts, over),
             },
           ]),
@@ -221,7 +221,7 @@ const byRange =
         : [
             {
               member: 'under',
-              says: `${name} < ${formatCount(under)}`,
+              label: `${name} < ${formatCount(under)}`,
               test(facts: RequestFacts): Verdict {
                 const verdict = isOver(facts, under - 1);
                 return verdict === undefined ? undefined : !verdict;
@@ -235,7 +235,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
   client({ client }) {
     if (client === undefined) return [];
     const wires = typeof client === 'string' ? [client] : client;
-    return [{ says: `client is ${wires.join(' or ')}`, test: (facts) => wires.includes(facts.client.wire) }];
+    return [{ label: `client is ${wires.join(' or ')}`, test: (facts) => wires.includes(facts.client.wire) }];
   },
   path: byGlobs('path', 'path', ({ origin }) => origin.path),
   preset: byGlobs('preset', 'preset', ({ origin }) => origin.preset),
@@ -245,7 +245,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
       const part: Part =
         typeof value === 'boolean'
           ? {
-              says: `header ${lower} is ${value ? 'present' : 'absent'}`,
+              label: `header ${lower} is ${value ? 'present' : 'absent'}`,
               test: ({ header }) => (header(lower) !== undefined) === value,
             }
           : globPart(`header ${lower}`, value, ({ header }) => header(lower));
@@ -277,7 +277,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     const { last, over } = toolErrors;
     return [
       {
-        says: `errors among the last ${formatCount(last)} tool results > ${formatCount(over)}`,
+        label: `errors among the last ${formatCount(last)} tool results > ${formatCount(over)}`,
         test: (facts) => trajectoryOf(facts).toolErrors(last) > over,
       },
     ];
@@ -294,7 +294,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     const texts = typeof system === 'string' ? [system] : system;
     return [
       {
-        says: `system prompt has ${texts.map(quoted).join(' or ')}`,
+        label: `system prompt has ${texts.map(quoted).join(' or ')}`,
         test: ({ request }) => request.system.some(({ text }) => texts.some((part) => text.includes(part))),
       },
     ];
@@ -310,7 +310,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     });
     return [
       {
-        says: `time is ${from} to ${to}${zone === undefined ? '' : ` in ${zone}`}`,
+        label: `time is ${from} to ${to}${zone === undefined ? '' : ` in ${zone}`}`,
         test({ atMs }) {
           const now = clock.format(atMs);
           return from < to ? from <= now && now < to : from <= now || now < to;
@@ -324,7 +324,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
   decides({ decides: given }, owner) {
     if (given === undefined) return [];
     const decides = decidesOf(given, owner);
-    return [{ says: decidesText(decides), decides, test: ({ decisions }) => decisions?.verdict(decides) }];
+    return [{ label: decidesText(decides), decides, test: ({ decisions }) => decisions?.verdict(decides) }];
   },
 };
 

@@ -42,7 +42,7 @@ export const matchRules = (
 ): RuleResult | undefined => {
   const warnings: string[] = [];
   for (const { rule, condition } of rules) {
-    const step = stepOf({ rule, condition }, facts);
+    const step = momentOf({ rule, condition }, facts);
     const verdict = holds(condition, step);
     if (verdict === undefined) return undefined;
     if (!verdict) continue;
@@ -62,7 +62,7 @@ export const matchRules = (
  * The facts by which a rule is judged: those of the request, or for a rule that holds on, those of the first request since the user last
  * spoke for which it held. Only the trajectory differs between them, so this is linear, too.
  */
-const stepOf = ({ rule, condition }: CompiledRule, facts: RequestFacts): RequestFacts => {
+const momentOf = ({ rule, condition }: CompiledRule, facts: RequestFacts): RequestFacts => {
   if (rule.hold !== 'turn' || holds(condition, facts)) return facts;
   for (const trajectory of trajectoriesOf(facts)) {
     const earlier = { ...facts, trajectory };
@@ -82,12 +82,12 @@ type ExplainedRule = {
 export const explainRules = (rules: CompiledRules, facts: RequestFacts): readonly ExplainedRule[] => {
   const rows: ExplainedRule[] = [];
   for (const { rule, condition } of rules) {
-    const step = stepOf({ rule, condition }, facts);
+    const step = momentOf({ rule, condition }, facts);
     const matches = holds(condition, step);
     rows.push({
       name: rule.name,
       matches: matches ?? null,
-      facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.says, holds: shownVerdict(fact, step) })),
+      facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.label, holds: shownVerdict(fact, step) })),
     });
     if (matches) break;
   }

@@ -70,7 +70,7 @@ export const explainStageCondition = (
     entry: entry.at,
     holds: isHeld,
     because: explainCondition(isHeld ? condition : { type: 'not', of: failedPart(condition, facts) }, facts),
-    facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.says, holds: shownVerdict(fact, facts) })),
+    facts: factsIn(condition).map((fact) => ({ at: fact.at, says: fact.label, holds: shownVerdict(fact, facts) })),
   };
 };
 

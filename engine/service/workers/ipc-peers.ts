@@ -2,9 +2,8 @@ import { maxAnswer } from '../../feature.ts';
 import { exchangeMs } from '../../hub/hub.ts';
 import { BoundedMap } from '../../runtime/memoize.ts';
 import { within } from '../../runtime/within.ts';
-import type { Keeper } from '../keeper.ts';
+import type { Persistence } from '../persistence.ts';
 import type { FromWorker, PeerCall, PeerQuestion, PeerResult, ToWorker } from './ipc-messages.ts';
-import { asText, keeperOver } from './keep-messages.ts';
 import {
   type Answerer,
   answersOf,
@@ -18,6 +17,7 @@ import {
   turnMs,
   turnsOver,
 } from './peers.ts';
+import { asText, persistenceOver } from './persist-messages.ts';
 
 /** Timeout for the supervisor's result, in milliseconds; longer than that for the other processes. */
 const resultMs = 2_000;
@@ -31,7 +31,7 @@ type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
 /** A worker's access to the other processes, over its channel to the supervisor. */
 export class IpcPeers implements Peers {
   readonly store: Peers['store'];
-  readonly keeper: Keeper;
+  readonly persistence: Persistence;
   readonly turn: Peers['turn'];
   /** Set by the supervisor's first message. */
   nodeId: string | undefined;
@@ -50,7 +50,7 @@ export class IpcPeers implements Peers {
       (turn) => send({ type: 'end-turn', turn }),
       (call) => this.#call(call, turnMs),
     );
-    this.keeper = keeperOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
+    this.persistence = persistenceOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
   }
 
   // Those of the interface are called apart from their object too.
@@ -62,7 +62,7 @@ export class IpcPeers implements Peers {
   readonly apply = async (): Promise<number> =>
     missingOf(await this.#call({ kind: 'ask', question: { kind: 'apply' } }, applyMs + resultMs));
 
-  readonly tell: Peers['tell'] = (families) => this.#send({ type: 'metrics', families });
+  readonly publish: Peers['publish'] = (families) => this.#send({ type: 'metrics', families });
 
   readonly metrics: Peers['metrics'] = async () => familiesOf(await this.#call({ kind: 'metrics' }, resultMs));
 
@@ -152,7 +152,7 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           joined.endTurn(message.turn);
           return;
         case 'metrics':
-          joined.tell(message.families);
+          joined.publish(message.families);
           return;
         default:
           return;

@@ -7,9 +7,9 @@ import { MemoryStore } from '../../hub/memory-store.ts';
 import { type Family, FamilySums } from '../../observe/families.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import { within } from '../../runtime/within.ts';
-import type { Keeper, KeptMember, Records } from '../keeper.ts';
+import type { MemberPersistence, Persistence, ServicePersistence } from '../persistence.ts';
 import type { PeerCall, PeerQuestion, PeerResult } from './ipc-messages.ts';
-import { keep, keeperOver } from './keep-messages.ts';
+import { persist, persistenceOver } from './persist-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */
 export type Answerer = (question: PeerQuestion) => Promise<string | undefined>;
@@ -23,7 +23,7 @@ export interface Peers {
   /** Makes all other processes apply the configuration's file. Resolves with the number that don't use it in time. */
   readonly apply: () => Promise<number>;
   /** Sends the counters that changed, and all gauges. */
-  readonly tell: (changed: readonly Family[]) => void;
+  readonly publish: (changed: readonly Family[]) => void;
   /** The metrics of all processes; `undefined` if the supervisor doesn't answer in time. */
   readonly metrics: () => Promise<readonly Family[] | undefined>;
   /** Answers the others' questions from now on. */
@@ -31,7 +31,7 @@ export interface Peers {
   /** State shared by all processes of this machine, or of several machines. */
   readonly store: HubStore;
   /** Keeps what requests leave in the supervisor, which writes it; absent: the process writes by itself. */
-  readonly keeper: Keeper | undefined;
+  readonly persistence: Persistence | undefined;
   /** Names this machine among those that use the store; `undefined`: it is this machine's own. */
   readonly nodeId: string | undefined;
   /**
@@ -50,7 +50,7 @@ interface Peer {
 export interface JoinedPeer {
   /** `late` gets a second result, if there is one. */
   readonly call: (call: PeerCall, late?: (result: PeerResult) => void) => Promise<PeerResult>;
-  readonly tell: (changed: readonly Family[]) => void;
+  readonly publish: (changed: readonly Family[]) => void;
   readonly putBlob: (blob: Blob) => void;
   readonly endTurn: (turn: number) => void;
   /** The process has ended. Its last values stay in the counters. */
@@ -82,8 +82,8 @@ export class PeerExchange {
   #turns: readonly Turn[] = [];
   /** The members' names in the store. */
   readonly #names = new Map<number, string>();
-  readonly #records: (() => Promise<Records>) | undefined;
-  readonly #kept = new Map<number, Promise<KeptMember>>();
+  readonly #persistence: (() => Promise<ServicePersistence>) | undefined;
+  readonly #kept = new Map<number, Promise<MemberPersistence>>();
   readonly #answerMs: number;
   #joined = 0;
 
@@ -94,10 +94,10 @@ export class PeerExchange {
       readonly journal?: BlobJournal | undefined;
       readonly lasting?: { readonly prefix: string; readonly journal: BlobJournal } | undefined;
       readonly fleet?: HubStore | undefined;
-      readonly records?: () => Promise<Records>;
+      readonly persistence?: () => Promise<ServicePersistence>;
     } = {},
   ) {
-    this.#records = options.records;
+    this.#persistence = options.persistence;
     this.#answerMs = options.answerMs ?? answerMs;
     this.#memory = new MemoryStore({
       nowMs: steadyClock.nowMs,
@@ -111,7 +111,7 @@ export class PeerExchange {
 
   /** Whether it keeps what requests leave. */
   get keeps(): boolean {
-    return this.#records !== undefined;
+    return this.#persistence !== undefined;
   }
 
   /** Number of processes that have joined so far, including those that have ended. */
@@ -134,7 +134,7 @@ export class PeerExchange {
     this.#peers.set(member, peer);
     return {
       call: (call, late) => this.#call(member, call, late),
-      tell: (changed) => {
+      publish: (changed) => {
         if (this.#peers.has(member)) this.#metrics.take(member, changed);
       },
       putBlob: (blob) => this.#store.putBlob(blob),
@@ -153,11 +153,11 @@ export class PeerExchange {
     };
   }
 
-  #keeperOf(member: number): Promise<KeptMember> {
+  #persistenceOf(member: number): Promise<MemberPersistence> {
     const known = this.#kept.get(member);
     if (known) return known;
-    if (!this.#records || !this.#peers.has(member)) return Promise.reject(new Error('Nothing is kept.'));
-    const kept = this.#records().then((records) => records.join());
+    if (!this.#persistence || !this.#peers.has(member)) return Promise.reject(new Error('Nothing is kept.'));
+    const kept = this.#persistence().then((records) => records.join());
     this.#kept.set(member, kept);
     return kept;
   }
@@ -185,7 +185,7 @@ export class PeerExchange {
       case 'ask':
         return { kind: 'ask', ...(await this.#askOthers(member, call.question)) };
       case 'keep':
-        return keep(await this.#keeperOf(member), call.kept);
+        return persist(await this.#persistenceOf(member), call.kept);
       case 'metrics':
         await this.#askOthers(member, { kind: 'feature', asked: { kind: 'metrics' } });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
@@ -231,7 +231,7 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     nodeId: exchange.nodeId,
     turn: turnsOver(joined.endTurn, (call) => within(turnMs, joined.call(call))),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
-    keeper: exchange.keeps ? keeperOver((kept) => joined.call({ kind: 'keep', kept })) : undefined,
+    persistence: exchange.keeps ? persistenceOver((kept) => joined.call({ kind: 'keep', kept })) : undefined,
     answer(next) {
       answerer = next;
     },

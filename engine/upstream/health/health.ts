@@ -18,9 +18,9 @@ import { type Cooldown, Cooldowns, keyFingerprint } from './cooldowns.ts';
 import type { FailureClass } from './failure-class.ts';
 import { Load } from './load.ts';
 import {
-  type HealthFacts,
   type ModelHealthPublisher,
   type ProviderHealthPublisher,
+  type SharedEntries,
   shareHealth,
 } from './share-health.ts';
 
@@ -60,7 +60,7 @@ const maxProviders = 1_000;
  */
 export const createUpstreamHealth = (
   { nowMs, random }: HealthSource,
-  shared?: HealthFacts,
+  shared?: SharedEntries,
   node?: string,
 ): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
@@ -161,7 +161,7 @@ export class ProviderHealth {
 }
 
 /** A failed attempt. */
-interface FailedAttemptFacts {
+interface FailedAttempt {
   readonly failureClass: FailureClass;
   /** The key of the attempt. */
   readonly key: string;
@@ -304,14 +304,14 @@ export class ModelHealth {
    * Records a failed attempt. Returns whether it counts as a fault of the upstream, which faults of the client or the gateway
    * don't. A request counts once, however many retries it makes.
    */
-  failed(attempt: FailedAttemptFacts, nowMs: number, policy: HealthPolicy): boolean {
+  failed(attempt: FailedAttempt, nowMs: number, policy: HealthPolicy): boolean {
     const isFault = this.#learn(attempt, nowMs, policy);
     if (attempt.probe) this.#endProbe();
     return isFault;
   }
 
   #learn(
-    { failureClass, key, probe, counted, isAnswered, requestedWaitMs }: FailedAttemptFacts,
+    { failureClass, key, probe, counted, isAnswered, requestedWaitMs }: FailedAttempt,
     nowMs: number,
     { breaker, keys }: HealthPolicy,
   ): boolean {

@@ -4,9 +4,9 @@ import { reader } from '../../model/schema.ts';
 import type { Cooldown } from './cooldowns.ts';
 
 /** Facts that processes exchange; of two with the same id, the later expiry wins. */
-export interface HealthFacts {
-  readonly publish: (fact: SharedFact) => void;
-  readonly onFact: (listener: (fact: SharedFact) => void) => void;
+export interface SharedEntries {
+  readonly publish: (fact: SharedEntry) => void;
+  readonly onEntry: (listener: (fact: SharedEntry) => void) => void;
   /**
    * Claims what one process has at a time, for at most `forMs`. Resolves with its release; `undefined` while another process has it.
    * Returns `undefined` if there is no process to ask.
@@ -15,7 +15,7 @@ export interface HealthFacts {
 }
 
 /** A fact that holds for a number of milliseconds. */
-interface SharedFact {
+interface SharedEntry {
   readonly id: string;
   readonly value: string;
   readonly forMs: number;
@@ -61,12 +61,12 @@ const closedMs = 10_000;
  * network: others act only when two nodes report it.
  */
 export const shareHealth = (
-  shared: HealthFacts,
+  shared: SharedEntries,
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
   ownNode?: string,
 ): ((provider: string) => ProviderHealthPublisher) => {
-  const apply = ({ id, value, forMs }: SharedFact): void => {
+  const apply = ({ id, value, forMs }: SharedEntry): void => {
     const parsed = parseJson(id);
     if (!factId.matches(parsed)) return;
     const [kind, provider, subject, model] = parsed;
@@ -84,7 +84,7 @@ export const shareHealth = (
       owner.coolingByOthers(subject, { why: value, untilMs });
     }
   };
-  shared.onFact(apply);
+  shared.onEntry(apply);
   const publish = (id: readonly string[], value: string, forMs: number): void =>
     shared.publish({ id: JSON.stringify(id), value, forMs });
   return (provider) => ({

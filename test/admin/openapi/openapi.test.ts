@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { modelListPaths } from '../../../admin/config/models.ts';
 import { transformerOperations } from '../../../admin/config/transformers.ts';
 import { healthRoutes } from '../../../admin/health.ts';
-import { laterRoutes } from '../../../admin/later-routes.ts';
+import { lazyRoutes } from '../../../admin/lazy-routes.ts';
 import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
 import { openApiDocument, openApiOperations } from '../../../admin/openapi/openapi.ts';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
@@ -58,12 +58,12 @@ const open = async (t: ExecutionContext) => {
     ...models,
     counting,
     ...lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor({ gateway }) })),
-    ...laterRoutes({ metrics: 'GET /metrics' }, async () => metricsOperations(createMetrics())),
+    ...lazyRoutes({ metrics: 'GET /metrics' }, async () => metricsOperations(createMetrics())),
     ...healthRoutes(() => ({ draining: false })),
-    ...laterRoutes({ list: 'GET /api/transformers' }, async () =>
+    ...lazyRoutes({ list: 'GET /api/transformers' }, async () =>
       transformerOperations(() => ({ formats, stages, defaultFormat, custom: new Map() })),
     ),
-    ...laterRoutes({ document: 'GET /openapi.json' }, async () => openApiOperations(() => rows, '1.2.3')),
+    ...lazyRoutes({ document: 'GET /openapi.json' }, async () => openApiOperations(() => rows, '1.2.3')),
   ];
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   return async (
@@ -139,7 +139,7 @@ test('the description needs the key', async (t) => {
 });
 
 const row = (method: string, path: string, open = false): HttpRoute => ({ method, path, endpoint: { ...echo, open } });
-const answers = { 200: { says: 'Yes.', content: { 'application/json': Type.Object({ a: Type.Integer() }) } } };
+const answers = { 200: { description: 'Yes.', content: { 'application/json': Type.Object({ a: Type.Integer() }) } } };
 const doc = {
   summary: 's',
   group: 'management',
@@ -221,11 +221,11 @@ test('a route is loaded by its first request, again after a failure, and never o
     if (loads === 1) throw new Error('its module is gone');
     return { late: { ...row('GET', ''), doc }, open: row('GET', '', true) };
   };
-  const routes = laterRoutes({ late: 'GET /late', open: 'GET /open' }, load);
+  const routes = lazyRoutes({ late: 'GET /late', open: 'GET /open' }, load);
   // @ts-expect-error A place without an operation is found by the compiler.
-  laterRoutes({ late: 'GET /late', open: 'GET /open', missing: 'GET /missing' }, load);
+  lazyRoutes({ late: 'GET /late', open: 'GET /open', missing: 'GET /missing' }, load);
   // @ts-expect-error So is an operation without a place.
-  laterRoutes({ late: 'GET /late' }, load);
+  lazyRoutes({ late: 'GET /late' }, load);
   const { port } = await serve(t, routes, { apiKey: 'secret' });
   const statusOf = async (path: string, headers = {}) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;

@@ -3,9 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { of } from 'rxjs';
 import { Feeds } from '../../../engine/features/history/api/feeds.ts';
-import { RecordLines } from '../../../engine/features/record/record-lines.ts';
+import { PendingLines } from '../../../engine/features/record/pending-lines.ts';
 import { chooseServer } from '../../../engine/http/choose-server.ts';
-import { FactBook } from '../../../engine/hub/facts.ts';
+import { EntryTable } from '../../../engine/hub/entries.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import { openLink } from '../../../engine/hub/redis-link.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
@@ -153,7 +153,7 @@ test('a process has at most 100 feeds', (t) => {
 });
 
 test('of the lines of requests, 5,000 wait for a disk that refuses, and the newest 1,000 are kept', (t) => {
-  const lines = new RecordLines();
+  const lines = new PendingLines();
   for (let n = 1; n <= 5_000; n += 1) lines.add(n, `{"n":${n}}`);
   t.false(lines.isOverfull);
   for (let n = 5_001; n <= 6_000; n += 1) lines.add(n, `{"n":${n}}`);
@@ -162,7 +162,7 @@ test('of the lines of requests, 5,000 wait for a disk that refuses, and the newe
 });
 
 test('what processes share has a bound: facts, and characters of what is kept', async (t) => {
-  const facts = new FactBook<{ readonly id: string; readonly value: string; readonly expiresMs: number }>(2);
+  const facts = new EntryTable<{ readonly id: string; readonly value: string; readonly expiresMs: number }>(2);
   for (const id of ['a', 'b', 'c']) facts.put({ id, value: '', expiresMs: 1_000 + id.charCodeAt(0) }, 0);
   t.is(facts.live(0).length, 2);
   const store = new MemoryStore({ nowMs: () => 0, epoch: 'e', blobCharacters: 10_000 });

@@ -125,7 +125,7 @@ test('explain without a service knows what refusals have taught it, and leaves t
   const journal = new BlobJournal({ path, report: (line) => t.fail(line) });
   const publish = ({ id: name, ...fact }: { id: string; value: string; forMs: number }) =>
     journal.append({ name, ...fact });
-  const memory = new TaughtMemory(Date.now, { publish, onFact: () => undefined });
+  const memory = new TaughtMemory(Date.now, { publish, onEntry: () => undefined });
   const at = { provider: p, model: 'small' };
   memory.learn(at, { does: 'limit', field: 'max_tokens', max: 500 }, 'max_tokens is too large');
   memory.learn(at, { does: 'leave', field: 'stop' }, 'no stop');

@@ -64,7 +64,7 @@ for (const [name, { serve, provider }] of Object.entries({ ...windowedHosts, ...
     // Asked for more than its window, it would say so in other words.
     if (name === 'vllm 0.20, asked for nearly all') return t.is(verdict?.type, 'deviation');
     t.is(verdict?.type, 'sound');
-    t.regex(verdict?.says ?? '', name in windowedHosts ? /^a window of \d+ tokens/ : /^$/);
+    t.regex(verdict?.detail ?? '', name in windowedHosts ? /^a window of \d+ tokens/ : /^$/);
   });
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { BlobValues, Fact, HubStore } from '../../../engine/hub/contract.ts';
+import type { BlobValues, Entry, HubStore } from '../../../engine/hub/contract.ts';
 import { Hub } from '../../../engine/hub/hub.ts';
 import { withLocalBlobs } from '../../../engine/hub/local-blobs.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
@@ -122,13 +122,13 @@ const ticked = (hub: Hub): Promise<void> =>
   });
 
 /** The facts that a member receives from now on. */
-const factsOf = (hub: Hub): readonly Fact[] => {
-  const received: Fact[] = [];
-  hub.onFact((fact) => received.push(fact));
+const factsOf = (hub: Hub): readonly Entry[] => {
+  const received: Entry[] = [];
+  hub.onEntry((fact) => received.push(fact));
   return received;
 };
 
-const valuesOf = (facts: readonly Fact[]): readonly string[] => facts.map(({ value }) => value);
+const valuesOf = (facts: readonly Entry[]): readonly string[] => facts.map(({ value }) => value);
 
 for (const [name, open, program] of kinds) {
   test(`${name}: a fact is known to all after a tick of both; the later expiry wins`, async (t) => {

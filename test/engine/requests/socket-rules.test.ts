@@ -129,10 +129,10 @@ test('a silent client is pinged, a long wait has a message, and a lifetime ends 
   t.deepEqual(await rig.since(), []);
   rig.pass(5_000);
   t.deepEqual(await rig.since(), ['ping']);
-  rig.socket.heard();
+  rig.socket.alive();
   rig.pass(25_000);
   t.deepEqual(await rig.since(), ['ping']);
-  rig.socket.heard();
+  rig.socket.alive();
 
   const parts = new Subject<ReplyPart>();
   rig.answer = () => parts;
@@ -143,7 +143,7 @@ test('a silent client is pinged, a long wait has a message, and a lifetime ends 
   }
   t.deepEqual(await rig.since(), ['ping', 'ping', 'codex.keepalive']);
   for (let minutes = 0; minutes < 60; minutes += 1) {
-    rig.socket.heard();
+    rig.socket.alive();
     rig.pass(60_000);
   }
   t.deepEqual([...new Set(await rig.since())], ['ping'], 'it answers first');
@@ -225,7 +225,7 @@ test('a large message that arrives slowly is a sign of life, while it arrives fa
   stuck.socket.received(1_000_000);
   const answerPings = (seconds: number) => {
     for (let spent = 0; spent < seconds; spent += 4) {
-      stuck.socket.heard();
+      stuck.socket.alive();
       stuck.pass(4_000);
     }
   };
@@ -271,7 +271,7 @@ test('unfinished messages of all connections are bounded, and so are those that 
     four.map(({ done }) => done.includes('terminate')),
     [false, false, false, true],
   );
-  four[0]?.socket.heard();
+  four[0]?.socket.alive();
   t.is(unseen.usedBytes, 2_000_000);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { Provider } from '../../../engine/config/config.ts';
 import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
-import { type Fact, maxFact } from '../../../engine/hub/contract.ts';
+import { type Entry, maxEntry } from '../../../engine/hub/contract.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import type { Lesson } from '../../../engine/model/upstream-error/lesson.ts';
 import { TaughtMemory, taughtPrefix } from '../../../engine/routing/taught.ts';
@@ -68,15 +68,15 @@ test('processes share what was taught and what is forgotten, and both survive a 
     };
   };
   const about = { about: '', version: 0, totals: [], windows: [], holds: [] };
-  const member = (facts: Fact[] = []) => {
-    let listener: (fact: Fact) => void = () => undefined;
+  const member = (facts: Entry[] = []) => {
+    let listener: (fact: Entry) => void = () => undefined;
     const memory = new TaughtMemory(() => 0, {
       publish: (fact) => facts.push(fact),
-      onFact: (heard) => {
+      onEntry: (heard) => {
         listener = heard;
       },
     });
-    return { memory, facts, receive: (all: readonly Fact[]) => all.map((fact) => listener(fact)) };
+    return { memory, facts, receive: (all: readonly Entry[]) => all.map((entry) => listener(entry)) };
   };
   const first = open();
   const one = member();
@@ -93,7 +93,7 @@ test('processes share what was taught and what is forgotten, and both survive a 
     }
   };
   one.memory.learn(at, lesson, '\u0000"\\\ud800'.repeat(1_000));
-  t.true((one.facts[0]?.value.length ?? 0) <= maxFact);
+  t.true((one.facts[0]?.value.length ?? 0) <= maxEntry);
   await share([lesson]);
   one.memory.forget(at, lesson);
   await share([]);

@@ -141,7 +141,8 @@ const feedDoc: OperationDoc = {
   },
   answers: {
     200: {
-      says: 'Events: first the whole state, then what changes. `requests`, `activity`, `traffic` and `log` have JSON.',
+      description:
+        'Events: first the whole state, then what changes. `requests`, `activity`, `traffic` and `log` have JSON.',
       content: { 'text/event-stream': Type.String() },
     },
   },

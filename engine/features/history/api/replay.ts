@@ -73,7 +73,7 @@ const replayDoc: OperationDoc = {
   request: ReplayRequest,
   answers: {
     200: {
-      says: 'The answer, in the client protocol asked for.',
+      description: 'The answer, in the client protocol asked for.',
       content: { 'application/json': Type.Unknown(), 'text/event-stream': Type.String() },
     },
   },

@@ -11,7 +11,7 @@ import { Outcome } from '../../../../admin/schema.ts';
 import type { ReplyPart } from '../../../http/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
 import { reader } from '../../../model/schema.ts';
-import { maxSummaries } from '../../record/record-lines.ts';
+import { maxSummaries } from '../../record/pending-lines.ts';
 import { Activity, CaptureState, RequestDetail, RequestList } from '../../record/schema.ts';
 import { CaptureFile, captureFile } from '../capture-file.ts';
 import type { SharedHistory } from '../shared-history.ts';

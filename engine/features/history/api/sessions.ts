@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { jsonOperation, readNumber } from '../../../../admin/endpoint.ts';
 import { fail } from '../../../model/fault.ts';
-import { maxSummaries } from '../../record/record-lines.ts';
+import { maxSummaries } from '../../record/pending-lines.ts';
 import { SessionDetail, SessionList } from '../../record/schema.ts';
 import { sessionsOf } from '../sessions.ts';
 import type { SharedHistory } from '../shared-history.ts';

@@ -270,7 +270,7 @@ test('why a condition holds, and what it asks for', (t) => {
   t.like(tools, { at: 'tools', says: 'a tool is a*' });
   const all = { all: [{ model: 'a' }], any: [{ not: { headers: { B: '1' } } }, { turns: { over: 1, under: 5 } }] };
   t.deepEqual(
-    factsIn(compileCondition(all, 'when')).map(({ at, says }) => `${at}: ${says}`),
+    factsIn(compileCondition(all, 'when')).map(({ at, label: says }) => `${at}: ${says}`),
     [
       'when.all[0].model: model is a',
       'when.any[0].not.headers.B: header b is 1',

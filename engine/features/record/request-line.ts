@@ -52,7 +52,7 @@ const maxFaultChars = 500;
  * An ended request as JSON text, a `KeptRequest`, without what is unknown. `n` is its number, `endedAtMs` its end in milliseconds since
  * 1970: it comes first, so that it can be read without the rest. `maskText` removes secrets from upstreams' messages.
  */
-export const recordLine = (
+export const requestLine = (
   record: EndedRecord,
   n: number,
   endedAtMs: number,

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { handOverLines } from '../../../../engine/features/history/hand-over-lines.ts';
+import { flushLines } from '../../../../engine/features/history/flush-lines.ts';
 import { StoredRequests } from '../../../../engine/features/history/stored-requests.ts';
-import { RecordLines } from '../../../../engine/features/record/record-lines.ts';
-import { openRecords, type Records } from '../../../../engine/service/keeper.ts';
+import { PendingLines } from '../../../../engine/features/record/pending-lines.ts';
+import { openPersistence, type ServicePersistence } from '../../../../engine/service/persistence.ts';
 import { type OpenStore, storeFile } from '../../../../engine/store/store-thread.ts';
 import { idsIn, storeHere } from '../../../support/store-here.ts';
 import { keptRequest, linesOf } from '../../store/requests.ts';
@@ -29,17 +29,17 @@ class Machine {
   readonly #log = { warn: (message: string) => void this.warnings.push(message) };
 
   /** The process that writes. */
-  open(): Records {
+  open(): ServicePersistence {
     const clock = { nowMs: () => this.nowMs, steadyNowMs: () => this.nowMs };
-    return openRecords({ home: this.home, log: this.#log, ...clock, openStore: storeHere });
+    return openPersistence({ home: this.home, log: this.#log, ...clock, openStore: storeHere });
   }
 
   /** A process of the service, which hands over a line per request. */
-  async start(records: Records) {
-    const member = records.join();
-    const lines = new RecordLines();
-    const handOver = await handOverLines({
-      ...{ file: this.file, lines, keeper: member.history, bounds: () => this.bounds, log: this.#log },
+  async start(persistence: ServicePersistence) {
+    const member = persistence.join();
+    const lines = new PendingLines();
+    const flushing = await flushLines({
+      ...{ file: this.file, lines, writer: member.history, bounds: () => this.bounds, log: this.#log },
       onKept: () => undefined,
       everyMs: 1_000_000,
     });
@@ -50,10 +50,10 @@ class Machine {
       }
     };
     const close = async (): Promise<void> => {
-      await handOver.close();
+      await flushing.close();
       member.leave();
     };
-    return { ...handOver, add, close, keeper: member.history };
+    return { ...flushing, add, close, writer: member.history };
   }
 
   ids(): string {
@@ -95,7 +95,7 @@ test('bounds hold from the start, when they change, and as time goes by; a clock
   const machine = await machineOf(t);
   let wallMs = machine.nowMs;
   const open = () =>
-    openRecords({
+    openPersistence({
       home: machine.home,
       log: { warn: (message) => void machine.warnings.push(message) },
       nowMs: () => wallMs,
@@ -205,7 +205,7 @@ test('a damaged file is noticed by a reader, set aside by the writer, and read a
     days: () => 30,
     requests: { list: async () => ({ newest: 0, requests: [] }) },
     write: two.write,
-    keeper: two.keeper,
+    writer: two.writer,
   });
   t.is((await stored.ask('extent', null)).requests, 0);
   two.add('kept');
@@ -226,7 +226,7 @@ test('a thread that takes the place of one that failed keeps to the bounds', asy
     return store;
   };
   const log = { warn: (message: string) => void machine.warnings.push(message) };
-  const records = openRecords({ home: machine.home, log, openStore });
+  const records = openPersistence({ home: machine.home, log, openStore });
   const { history } = records.join();
   await history.bound({ days: 0, bytes: 100_000_000 });
   const line = (id: string) => linesOf([keptRequest(id, machine.nowMs)]);

@@ -10,7 +10,7 @@ type Place = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
  * Routes of the service's own API whose code is loaded by their first request. `places`: where each of the operations is that `load`
  * returns. `open`: they need no key.
  */
-export const laterRoutes = <Name extends string>(
+export const lazyRoutes = <Name extends string>(
   places: Readonly<Record<Name, Place>>,
   load: () => Promise<Readonly<Record<Name, RouteOperation>>>,
   { open }: Pick<Endpoint, 'open'> = { open: false },

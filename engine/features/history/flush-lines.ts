@@ -4,10 +4,10 @@ import type { AppLog } from '../../observe/log/logs.ts';
 import { within } from '../../runtime/within.ts';
 import type { LineBatch, ToldUse } from '../../store/client-use.ts';
 import type { StoreBounds } from '../../store/writer.ts';
-import type { RecordLines } from '../record/record-lines.ts';
+import type { PendingLines } from '../record/pending-lines.ts';
 
 /** Keeps ended requests of all processes. Each method rejects if the disk refuses. */
-export interface HistoryKeeper {
+export interface HistoryWriter {
   /** Keeps to these bounds from now on. */
   readonly bound: (bounds: StoreBounds) => Promise<void>;
   /**
@@ -21,13 +21,13 @@ export interface HistoryKeeper {
   readonly check: () => Promise<void>;
 }
 
-/** Options of `handOverLines`. */
-interface HandOverOptions {
+/** Options of `flushLines`. */
+interface FlushOptions {
   /** The file in which the lines end up, for messages. */
   readonly file: string;
-  /** The lines to hand over. */
-  readonly lines: RecordLines;
-  readonly keeper: HistoryKeeper;
+  /** The lines to flush. */
+  readonly lines: PendingLines;
+  readonly writer: HistoryWriter;
   readonly bounds: () => StoreBounds;
   /** Called with what clients have used, after each batch. */
   readonly onKept: (told: ToldUse) => void;
@@ -35,8 +35,8 @@ interface HandOverOptions {
   readonly everyMs?: number;
 }
 
-/** Hands the ended requests of this process over to the one that writes. No method rejects. */
-interface HandOver {
+/** Flushes the ended requests of this process to the one that writes. No method rejects. */
+interface LineFlush {
   /** Resolves when all requests so far are written. */
   readonly write: () => Promise<void>;
   /** Removes what is kept. */
@@ -44,34 +44,34 @@ interface HandOver {
   readonly close: () => Promise<void>;
 }
 
-/** Milliseconds between hand-overs: what a killed process loses at most. */
+/** Milliseconds between flushes: what a killed process loses at most. */
 const writeMs = 1_000;
 
 /** How long a process that ends waits for the one that writes, in milliseconds. */
 const closeMs = 5_000;
 
-/** Begins to hand lines over. Applies the bounds first. */
-export const handOverLines = async (options: HandOverOptions): Promise<HandOver> => {
-  const { lines, keeper, bounds, onKept, log, file } = options;
-  const writer = randomUUID();
+/** Begins to flush lines. Applies the bounds first. */
+export const flushLines = async (options: FlushOptions): Promise<LineFlush> => {
+  const { lines, writer, bounds, onKept, log, file } = options;
+  const writerId = randomUUID();
   const work = new FileWork(log, file, "the history of requests can't be kept on disk");
   let known = bounds();
   let isWriting = false;
   let isWarnedOfOverfull = false;
-  let running: Promise<void> = work.run(() => keeper.bound(known));
+  let running: Promise<void> = work.run(() => writer.bound(known));
   const applyBounds = async (): Promise<void> => {
     const { days, bytes } = bounds();
     if (days === known.days && bytes === known.bytes) return;
     known = { days, bytes };
-    await keeper.bound(known);
+    await writer.bound(known);
   };
   const inTurn = (task: () => Promise<void>): Promise<void> => {
     running = running.then(() => work.run(task));
     return running;
   };
-  const handOver = async (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     for (let next = lines.next(); next; next = lines.next()) {
-      const told = await keeper.append(next.bytes, { writer, n: next.n });
+      const told = await writer.append(next.bytes, { writer: writerId, n: next.n });
       lines.written(next);
       if (told) onKept(told);
     }
@@ -80,7 +80,7 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
     isWriting = true;
     return inTurn(async () => {
       await applyBounds();
-      await handOver();
+      await flush();
       isWarnedOfOverfull = false;
       const lost = lines.takeLost();
       if (lost > 0)
@@ -105,8 +105,8 @@ export const handOverLines = async (options: HandOverOptions): Promise<HandOver>
     clear() {
       return inTurn(async () => {
         // They are removed, but counted.
-        await handOver().catch(() => lines.discard());
-        await keeper.clear();
+        await flush().catch(() => lines.discard());
+        await writer.clear();
       });
     },
     async close() {

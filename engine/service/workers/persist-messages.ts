@@ -1,10 +1,10 @@
-import type { Keeper } from '../keeper.ts';
+import type { Persistence } from '../persistence.ts';
 import type { Kept, PeerResult } from './ipc-messages.ts';
 
 type KeepResult = Extract<PeerResult, { readonly kind: 'keep' }>;
 
-/** A keeper that is reached through calls to the supervisor. */
-export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>): Keeper => {
+/** A persistence that is reached through calls to the supervisor. */
+export const persistenceOver = (call: (kept: Kept) => Promise<PeerResult | undefined>): Persistence => {
   const hand = async (kept: Kept): Promise<KeepResult> => {
     const result = await call(kept);
     if (result?.kind === 'keep') return result;
@@ -20,21 +20,21 @@ export const keeperOver = (call: (kept: Kept) => Promise<PeerResult | undefined>
   };
 };
 
-/** Hands what came from a process to its keeper. */
-export const keep = async (keeper: Keeper, kept: Kept): Promise<KeepResult> => {
+/** Hands what came from a process to its persistence. */
+export const persist = async (persistence: Persistence, kept: Kept): Promise<KeepResult> => {
   switch (kept.what) {
     case 'bounds':
-      await keeper.history.bound(kept);
+      await persistence.history.bound(kept);
       break;
     case 'lines': {
-      const told = await keeper.history.append(kept.lines, kept.batch);
+      const told = await persistence.history.append(kept.lines, kept.batch);
       return { kind: 'keep', ...(told && { told }) };
     }
     case 'clear':
-      await keeper.history.clear();
+      await persistence.history.clear();
       break;
     case 'check':
-      await keeper.history.check();
+      await persistence.history.check();
       break;
     default:
       return kept satisfies never;

@@ -1,29 +1,29 @@
-import type { HistoryKeeper } from '../features/history/hand-over-lines.ts';
-import { KeptRequests } from '../features/history/kept-requests.ts';
+import type { HistoryWriter } from '../features/history/flush-lines.ts';
+import { RequestWriter } from '../features/history/request-writer.ts';
 import type { AppLog } from '../observe/log/logs.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import { type OpenStore, openStore as openThread } from '../store/store-thread.ts';
 
 /** Persists one process's request records, usage and the use of clients. */
-export interface Keeper {
-  readonly history: HistoryKeeper;
+export interface Persistence {
+  readonly history: HistoryWriter;
 }
 
 /** A process whose requests are kept. */
-export interface KeptMember extends Keeper {
+export interface MemberPersistence extends Persistence {
   /** The process has ended. */
   readonly leave: () => void;
 }
 
 /** What is kept of requests. One process of the service writes it. */
-export interface Records {
+export interface ServicePersistence {
   /** Begins to keep the requests of a process. */
-  readonly join: () => KeptMember;
+  readonly join: () => MemberPersistence;
   /** Writes what is left. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-interface RecordsOptions {
+interface PersistenceOptions {
   /** The service's folder. */
   readonly home: string;
   readonly log: Pick<AppLog, 'warn'>;
@@ -39,16 +39,16 @@ interface RecordsOptions {
 const tendMs = 60_000;
 
 /** Opens the file of requests, usage and the use of clients in the service's folder. */
-export const openRecords = ({
+export const openPersistence = ({
   home,
   log,
   nowMs = Date.now,
   steadyNowMs = steadyClock.nowMs,
   openStore = openThread,
-}: RecordsOptions): Records => {
+}: PersistenceOptions): ServicePersistence => {
   const members = new Set<number>();
   let joined = 0;
-  const history = new KeptRequests({ home, log, openStore, nowMs: () => Math.min(nowMs(), steadyNowMs()) });
+  const history = new RequestWriter({ home, log, openStore, nowMs: () => Math.min(nowMs(), steadyNowMs()) });
   const timer = setInterval(() => void history.tend(), tendMs).unref();
   return {
     join() {

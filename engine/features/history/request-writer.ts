@@ -6,7 +6,7 @@ import type { KeptUse, LineBatch } from '../../store/client-use.ts';
 import type { Jobs } from '../../store/serve-store.ts';
 import { type OpenStore, type StoreChannel, storeFile } from '../../store/store-thread.ts';
 import type { StoreBounds } from '../../store/writer.ts';
-import type { HistoryKeeper } from './hand-over-lines.ts';
+import type { HistoryWriter } from './flush-lines.ts';
 
 interface KeptOptions {
   /** The service's folder. */
@@ -21,7 +21,7 @@ interface KeptOptions {
 const pruneMs = 600_000;
 
 /** The store of the requests of all processes. Its thread starts with the first one, or where an earlier start has left work. */
-export class KeptRequests implements Omit<HistoryKeeper, 'append'> {
+export class RequestWriter implements Omit<HistoryWriter, 'append'> {
   readonly #options: KeptOptions;
   readonly #file: string;
   readonly #older: { readonly requests: string; readonly usage: string; readonly clients: string };

@@ -10,7 +10,7 @@ import { type PlanTap, tapPlan } from '../routing/plan/tap-plan.ts';
 import { maskedKeys } from '../upstream/keys/command-keys.ts';
 
 /** Whether the call of a request begins with that of the turn before. */
-export interface GrowingPrefix {
+export interface CacheablePrefix {
   readonly grows: boolean;
   /** The first difference of the upstream's body; `null`: none. */
   readonly at: string | null;
@@ -31,7 +31,7 @@ interface Step {
 type Steps = Step[];
 
 /** A request that is prepared with notes of its steps. */
-export class NotedRequest {
+export class TracedRequest {
   readonly steps: Steps = [];
   readonly gateway: Gateway;
 
@@ -48,15 +48,15 @@ export class NotedRequest {
  * Compares a call with that of the same conversation before its last turn, which has to be its beginning: vendors cache prompts by their
  * prefix, and some bind reasoning to it. `undefined`: the conversation has no turn before, or its call can't be made.
  */
-export const growingPrefix = (
+export const cacheablePrefix = (
   exchangeFor: (body: JsonObject) => Exchange,
   body: JsonObject,
   ready: Ready,
-  later: NotedRequest,
-): Observable<GrowingPrefix | undefined> => {
+  later: TracedRequest,
+): Observable<CacheablePrefix | undefined> => {
   const before = turnBefore(body, ready.client.turns);
   if (!before) return of(undefined);
-  const earlier = new NotedRequest(later.gateway);
+  const earlier = new TracedRequest(later.gateway);
   // The destination is the same, whatever rules would say of the shorter conversation.
   const { provider, model } = ready.resolution;
   const at = { ...before, model: `${provider.name},${model}` };
@@ -80,7 +80,7 @@ const speaks = (item: Json | undefined): boolean =>
   isJsonObject(item) &&
   (item.role === 'assistant' || (typeof item.type === 'string' && /^(?:reasoning|[a-z_]{1,40}_call)$/.test(item.type)));
 
-const compare = (earlier: Ready, later: Ready, before: Steps, after: Steps): GrowingPrefix => {
+const compare = (earlier: Ready, later: Ready, before: Steps, after: Steps): CacheablePrefix => {
   const at = differenceOf(bodyOf(earlier), bodyOf(later), later.plan.upstream.prompt);
   if (at === undefined) return { grows: true, at: null, step: null };
   const stage = before.find(({ request }, index) => {

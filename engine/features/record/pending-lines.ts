@@ -40,7 +40,7 @@ const maxUnwritten = 5_000;
 const writeCount = 250;
 
 /** The lines of the newest requests of this process, and those that aren't on disk yet. */
-export class RecordLines {
+export class PendingLines {
   #blocks: Block[] = [];
   #kept = 0;
   #pieces: Unwritten[] = [];
