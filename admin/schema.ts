@@ -278,7 +278,7 @@ const rates = {
 const source = Type.Optional(Type.Enum(['configuration', 'list', 'package', 'prices']));
 const day = Type.Optional(Type.String({ description: '`2026-12-11`.' }));
 
-/** What is known of one model of a provider; what is absent is unknown. */
+/** The known facts of one model of a provider; absent ones are unknown. */
 const KnownModelRow = Type.Object({
   model: Type.String(),
   context: Type.Optional(Type.Integer({ description: 'Tokens of its window.' })),

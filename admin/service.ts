@@ -16,7 +16,7 @@ export interface ServiceFacts {
   /** Fields of the configuration that the environment overrides; a secret is among them. */
   readonly overrides: ReturnType<typeof envOverridesIn>;
   readonly processes: ServiceProcesses;
-  /** What held this process's event loop. */
+  /** Stalls of this process's event loop. */
   readonly stalls: ServiceState['holds'];
 }
 

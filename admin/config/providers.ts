@@ -29,7 +29,7 @@ interface ProviderParts {
   readonly build: (config: Config) => Promise<Gateway>;
   /** Timeout for a provider, in milliseconds. */
   readonly limitMs: number;
-  /** Where model servers of this machine are looked for. */
+  /** The local model servers to look for. */
   readonly localServerKinds?: readonly LocalServerKind[] | undefined;
 }
 
@@ -152,7 +152,7 @@ const ask = <T>(
       const { message, status } = faultOf(error);
       return of({ problem: maskText(message), status });
     }),
-    // What a variable holds, in a base URL too, isn't shown: neither in a fault, nor where the provider repeats it.
+    // The value of a variable, in a base URL too, isn't shown: neither in a fault, nor where the provider repeats it.
     map((outcome) => showReferencesIn(config.referred, outcome)),
   );
 };

@@ -6,7 +6,7 @@ import { commonFacts } from '../routing/catalogue/known-model.ts';
 import { modelNames } from '../routing/model-names.ts';
 import { type Access, type OfferedModel, routedName } from './tool.ts';
 
-/** How a client reaches a gateway with this configuration, and what is known of the models that it offers. `model`: the name to ask for. */
+/** A client's access to a gateway with this configuration, with the facts of the models that it offers. `model`: the name to ask for. */
 export const accessTo = (
   config: Config,
   factsOf: (destination: Destination) => ModelFacts,

@@ -14,7 +14,7 @@ export const copilot: ClientTool = {
     COPILOT_MODEL: model,
     ...(context !== undefined && { COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(context) }),
     ...(maxOutput !== undefined && { COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(maxOutput) }),
-    // What was set for another provider.
+    // A setting for another provider.
     COPILOT_PROVIDER_BEARER_TOKEN: '',
     COPILOT_PROVIDER_API_KEY_COMMAND: '',
     COPILOT_PROVIDER_HEADERS: '',

@@ -1,6 +1,6 @@
 import { type ClientTool, keyAs, routedName } from './tool.ts';
 
-/** What Claude Code takes as the window before which it compacts. */
+/** Claude Code's setting for the window before which it compacts. */
 const leastCompactWindow = 100_000;
 const mostCompactWindow = 1_000_000;
 

@@ -13,7 +13,7 @@ export const codexProvider = ({ baseUrl }: Access) =>
     stream_idle_timeout_ms: 600_000,
   }) as const;
 
-/** What belongs in `config.toml`. `catalogue`: the path of a file with all models in Codex's form; absent: it knows no windows. */
+/** The content for `config.toml`. `catalogue`: the path of a file with all models in Codex's form; absent: it knows no windows. */
 export const codexSettings = (access: Access, catalogue?: string) => ({
   label: '~/.codex/config.toml',
   text: [

@@ -1,7 +1,7 @@
 import { shellLines } from './shell.ts';
 import { type Access, type ClientTool, clientKeyVariable, keyReference, type Shell, type Snippet } from './tool.ts';
 
-/** What a user copies to direct a client program to the gateway. The key is read from `clientKeyVariable`. */
+/** Texts to copy to direct a client program to the gateway. The key is read from `clientKeyVariable`. */
 export const guideOf = (tool: ClientTool, access: Access, shell: Shell) => {
   const [settings, lines] = [tool.settings?.(access) ?? [], inShell(tool, access, shell)];
   // A program is started after its files are written; commands that set one up read the variables.

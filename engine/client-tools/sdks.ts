@@ -1,7 +1,7 @@
 import { shellQuoted } from './shell.ts';
 import { type Access, type ClientTool, clientKeyVariable, keyReference, readsKey, type Shell } from './tool.ts';
 
-/** How code reads the key: Python's first line and an expression, and JavaScript's expression. */
+/** Code that reads the key: Python's first line and an expression, and JavaScript's expression. */
 const keyIn = (access: Access) =>
   readsKey(access)
     ? {

@@ -51,7 +51,7 @@ export type Variables = Readonly<Record<string, string>>;
 
 /** A text to copy. */
 export interface Snippet {
-  /** Where it goes: the path of a file, a shell, a language. */
+  /** Its place: the path of a file, a shell, a language. */
   readonly label: string;
   readonly text: string;
 }
@@ -75,7 +75,7 @@ export interface ClientTool {
   readonly preferred?: readonly string[];
   /** Configuration that it needs besides the variables. */
   readonly settings?: (access: Access) => readonly Snippet[];
-  /** What users copy to set it up for good, where that isn't the variables and `settings`. */
+  /** Text to copy for a lasting set-up, unless that is the variables and `settings`. */
   readonly guide?: (access: Access) => readonly Snippet[];
   /** Code that uses it. */
   readonly examples?: (access: Access, shell: Shell) => readonly Snippet[];

@@ -27,5 +27,5 @@ export const clientTools: readonly ClientTool[] = [
   curl,
 ];
 
-/** Those whose variables are set for an unknown program; variables it doesn't read are harmless. */
+/** Tools whose variables are set for an unknown program; variables it doesn't read are harmless. */
 export const plainTools: readonly ClientTool[] = [openai, anthropic];

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import type { Lack } from '../model/models/model-facts.ts';
 
-/** What is examined: a provider's name and a model's, as its calls have them. */
+/** The subject: a provider's name and a model's, as in its calls. */
 export interface Patient {
   readonly provider: string;
   readonly model: string;
@@ -13,7 +13,7 @@ export type Cure =
   | { readonly to: 'lacks'; readonly lack: Lack }
   /** A fact about the model, in tokens. */
   | { readonly to: 'fact'; readonly name: 'context' | 'maxOutput'; readonly tokens: number }
-  /** What the model takes. */
+  /** The inputs that the model accepts. */
   | { readonly to: 'input'; readonly kinds: readonly string[] }
   /** A JSON Merge Patch of the body of its calls. */
   | { readonly to: 'body'; readonly patch: JsonObject }

@@ -29,14 +29,14 @@ import {
   userTurn,
 } from './requests.ts';
 
-/** What heals a deviation: a change, or kinds of changes that depend on the call. */
+/** The cure of a deviation: a change, or kinds of changes that depend on the call. */
 export type CureKind =
   | Cure
   /** A host that the provider is like, of those that its format knows. */
   | 'hosts'
   /** A family that the model belongs to, of those that its format knows. */
   | 'families'
-  /** What the refusal names is left out of the body. */
+  /** Leaves out of the body the field that the refusal names. */
   | 'told'
   /** All that is examined is left out of it. */
   | 'leave'
@@ -48,7 +48,7 @@ type Earlier = (name: CheckName) => Reply | undefined;
 
 export interface DoctorCheck {
   readonly name: CheckName;
-  /** What is asked, for users. */
+  /** The request, for users. */
   readonly about: string;
   readonly asks: (earlier: Earlier) => ModelRequest;
   /** The same without what is examined: what isn't sent isn't judged. Absent: all of it is examined. */
@@ -154,7 +154,7 @@ const richSchema = {
 /** More than any model gives. */
 const tooMuch = 10_000_000;
 
-/** What is examined, in order. */
+/** The checks, in order. */
 export const checks: readonly DoctorCheck[] = [
   {
     name: 'stream',
@@ -394,7 +394,7 @@ export const checks: readonly DoctorCheck[] = [
   },
 ];
 
-/** What isn't examined, and why. */
+/** Parts that aren't examined, with the reason. */
 export const unexamined: readonly string[] = [
   'a prompt that is too long: it would cost a whole window of tokens',
   'cancelled answers: only the bill shows whether the provider goes on',

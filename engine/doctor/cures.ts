@@ -33,7 +33,7 @@ export const curesFor = (
       case 'told':
         return told.fields.map(asCandidate);
       case 'leave':
-        // What is accepted, and ignored, does no harm.
+        // A member that is accepted and ignored does no harm.
         return plain && outcome.type === 'refused' ? leaving(outcome.sent.body, plain).map(asCandidate) : [];
       case 'stream-usage':
         return schemaOf(format, 'streamUsage') === undefined
@@ -48,7 +48,7 @@ export const curesFor = (
 
 const asCandidate = (change: Cure): CureCandidate => ({ change });
 
-/** What the words of a refusal tell. */
+/** The information in the words of a refusal. */
 const toldBy = ({ fault, sent }: Extract<ProbeOutcome, { type: 'refused' }>) => {
   const facts: Cure[] = [];
   const fields: Cure[] = [];
@@ -71,7 +71,7 @@ const nested = ([first = '', ...rest]: readonly string[]): JsonObject => ({
 const leaving = (body: JsonObject, plain: JsonObject): readonly Cure[] => {
   const small = patchTo(body, plain);
   if (!small) return [];
-  // Where a parent is absent, a nested patch would add it.
+  // A nested patch would add an absent parent.
   const large = Object.fromEntries(Object.keys(small).map((name) => [name, null]));
   return [small, large].map((patch) => ({ to: 'body', patch }));
 };

@@ -30,23 +30,23 @@ interface ExaminationOptions {
   readonly found: (finding: CheckResult) => void;
 }
 
-/** What one check has found. */
+/** The result of one check. */
 export interface CheckResult {
   readonly name: CheckName;
   readonly about: string;
   readonly verdict: Verdict;
-  /** What heals a deviation, as another request has shown. */
+  /** The cure of a deviation, proven by another request. */
   readonly cure?: Cure;
   /** The service learns from such a refusal: it sends the request once more, without what is refused. */
   readonly isLearned?: true;
-  /** What the provider sent, of a deviation. */
+  /** The provider's answer, for a deviation. */
   readonly bytes?: string;
 }
 
-/** What an examination has found. */
+/** The result of an examination. */
 export interface Examination {
   readonly findings: readonly CheckResult[];
-  /** What heals the deviations, in the order in which it is applied. */
+  /** The cures of the deviations, in the order in which they are applied. */
   readonly changes: readonly Cure[];
   /** The configuration with it. */
   readonly healed: JsonObject;
@@ -234,7 +234,7 @@ class Desk {
         first.push(change);
         continue;
       }
-      // What still asks for it comes before what leaves it out.
+      // A cure that still asks for it comes before one that leaves it out.
       const leavesOut =
         !('type' in prepared) && plain !== undefined && JSON.stringify(prepared.sent.body) === JSON.stringify(plain);
       const rank = (await this.#changedBy(changed, source)) + (leavesOut ? checks.length : 0);
@@ -247,7 +247,7 @@ class Desk {
     return [...ahead, ...ranked, ...first.filter((change) => !ahead.includes(change))];
   }
 
-  /** How many checks would ask in another way. */
+  /** Number of checks that would ask in another way. */
   async #changedBy(changed: JsonObject, source: JsonObject): Promise<number> {
     let count = 0;
     for (const check of checks) {
@@ -324,6 +324,6 @@ const unusable: ProbeOutcome = {
   fault: { kind: 'misconfigured', message: 'The configuration has faults.' },
 };
 
-/** What makes two calls the same. */
+/** The key by which two calls are the same. */
 const keyOf = ({ sent }: Pick<PreparedProbe, 'sent'>): string =>
   JSON.stringify([sent.body, betasIn(sent), sent.body.tools === undefined ? [] : sent.stages]);

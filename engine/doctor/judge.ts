@@ -4,7 +4,7 @@ import type { Reply, ReplyBlock } from '../model/reply.ts';
 import { lessonsIn } from '../model/upstream-error/lessons-in.ts';
 import type { ProbeOutcome, RefusedProbe, Replied } from './outcome.ts';
 
-/** What is made of an outcome. */
+/** The verdict on an outcome. */
 export type Verdict =
   /** As it should be. `says`: what is worth knowing. */
   | { readonly type: 'sound'; readonly detail?: string }
@@ -145,7 +145,7 @@ export const findsLimit = (outcome: ProbeOutcome): Verdict => {
   return deviation(lesson?.does === 'limit' ? verdict.detail : `its words are not understood: ${verdict.detail}`);
 };
 
-/** How fast the answer came. */
+/** The speed of the answer. */
 export const speed = ({ reply: { usage }, firstMs, lastMs }: Replied): Verdict => {
   const seconds = (lastMs - firstMs) / 1_000;
   const rate = usage.output !== undefined && seconds > 0.05 ? `, ${Math.round(usage.output / seconds)} tokens/s` : '';

@@ -12,7 +12,7 @@ export interface Sent {
   readonly estimate: number;
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type ProbeOutcome = Unsent | RefusedProbe | Replied;
 
 /** The gateway itself refuses it, as it is configured. */
@@ -41,7 +41,7 @@ export interface Replied extends Received {
   readonly lastMs: number;
 }
 
-/** What the provider sent, as far as it is kept, without secrets. */
+/** The provider's answer, as far as it is kept, without secrets. */
 interface Received {
   readonly text: string;
 }

@@ -40,7 +40,7 @@ interface OpenPatient {
   readonly close: () => Promise<void>;
 }
 
-/** How long a command for a key may take, in milliseconds. */
+/** Time limit of a command for a key, in milliseconds. */
 const keyCommandMs = 10_000;
 
 /** Opens the connections, which the caller closes. */

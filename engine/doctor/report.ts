@@ -8,7 +8,7 @@ import { bound, type CheckResult } from './examine.ts';
 const usualPrompt = 200;
 const longPrompts = 2 * 2_500;
 
-/** What an examination may cost, said before it begins. */
+/** The cost limit of an examination, shown before it begins. */
 export const boundLine = ({ provider, model }: Patient, price: ModelPrice | undefined): string => {
   const { usual, requests, output } = bound;
   const usd = price && (output * price.output + (requests * usualPrompt + longPrompts) * price.input) / 1_000_000;
@@ -48,5 +48,5 @@ const learned = 'no setting heals it; the service learns it from its first refus
 const row = (name: string, word: string, says: string): string =>
   `${name.padEnd(24)}${word.padEnd(10)}${says}`.trimEnd();
 
-/** What was left out, and why. */
+/** The skipped checks, with the reason. */
 export const unexaminedLines: readonly string[] = unexamined.map((what) => row('', '', `not examined: ${what}`));

@@ -51,7 +51,7 @@ const WindowGrant = Type.Object({
 });
 export type WindowGrant = Static<typeof WindowGrant>;
 
-/** How many units of a concurrency limit the member wants to hold; the store answers how many it gets. */
+/** Units of a concurrency limit that the member asks for; the store answers with those that it grants. */
 const ConcurrencyRequest = Type.Object({ id: Id, max: Count, want: Count });
 export type ConcurrencyRequest = Static<typeof ConcurrencyRequest>;
 
@@ -94,7 +94,7 @@ export const Pull = Type.Object({
   members: list(Type.Object({ member: Type.String(), about: Type.String() })),
   /** The store was emptied a moment ago, and grants no leases until the members have had time to report what they admitted. */
   isFresh: Type.Optional(Type.Boolean()),
-  /** How far the clock of the store's user is ahead of the store's, in milliseconds. */
+  /** Offset of the clock of the store's user against the store's, in milliseconds. */
   clockOffMs: Type.Optional(Type.Integer()),
 });
 export type Pull = Static<typeof Pull>;

@@ -41,7 +41,7 @@ interface HubOptions {
   readonly nowMs: () => number;
   /** Whether other members exist; without any, no message is sent. */
   readonly isShared?: () => boolean;
-  /** How long a request waits for the store, in milliseconds. */
+  /** Time limit of a request that waits for the store, in milliseconds. */
   readonly waitMs?: number;
   /** Shortest time between two exchanges that requests cause, in milliseconds; absent: none. Ticks come in addition. */
   readonly spacingMs?: number;
@@ -51,7 +51,7 @@ interface HubOptions {
   readonly onAnswer?: () => void;
   /** Number of members to assume before the store's first answer. */
   readonly expected?: number;
-  /** What happens to limits while the store grants no leases; absent: each member continues with its share. */
+  /** Policy of limits while the store grants no leases; absent: each member continues with its share. */
   readonly alone?: 'share' | 'refuse' | 'open';
 }
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { RedisClientOptions } from '@redis/client';
 import { within } from '../runtime/within.ts';
 
-/** How a store is reached. */
+/** The connection to a store. */
 export interface StoreAddress {
   /** `redis://` or `rediss://`; several are the nodes of a cluster, or sentinels. */
   readonly urls: readonly URL[];
@@ -119,7 +119,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
 };
 
 const sentinelPort = 26_379;
-/** How often sentinels are asked for the primary, in milliseconds. */
+/** Interval at which sentinels are asked for the primary, in milliseconds. */
 const scanMs = 2_000;
 
 const credentials = ({ username, password }: URL) => ({

@@ -13,7 +13,7 @@ const staleMs = 400;
 const freshMs = 3_000;
 /** Longer than blobs live: a full store drops those first. */
 const keptMs = 86_400_000;
-/** How long the number of a member's last batch is remembered, in milliseconds. */
+/** Lifetime of the number of a member's last batch, in milliseconds. */
 const batchMs = 86_400_000;
 /** Counters outlive the month that they may be of. The epoch lives as long, since counters are those of one epoch. */
 const sumsMs = 66 * 86_400_000;

@@ -163,7 +163,7 @@ export class WindowLease {
     };
   }
 
-  /** How much to lease: the demand of a tick, and of further ticks where others don't need it. */
+  /** The amount to lease: the demand of a tick, and of further ticks where others don't need it. */
   #ahead(nowMs: number): number {
     const { max, windowMs } = this.#limit;
     const last = this.#last;

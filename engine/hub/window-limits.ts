@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { maxPerMessage, type Pull, type WindowRequest } from './contract.ts';
 import { type Admission, WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
 
-/** How early a timer may fire, in milliseconds. */
+/** Maximum by which a timer fires early, in milliseconds. */
 const earlyMs = 1;
 
 const maxLimits = 10_000;
@@ -24,7 +24,7 @@ interface StoreView {
 interface WindowLimitsOptions {
   /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** How long a request waits for the store, in milliseconds. */
+  /** Time limit of a request that waits for the store, in milliseconds. */
   readonly waitMs: number;
   readonly view: StoreView;
   /** Exchanges with the store soon. */

@@ -94,7 +94,7 @@ export const stillCounted = (
   return ages.reduce((sum, [age, count]) => (age + passed < counted ? sum + count : sum), 0);
 };
 
-/** How long slots of these ages come to more than `most`, in milliseconds. */
+/** Time until slots of these ages sum up to at most `most`, in milliseconds. */
 export const countedUntilMs = (
   ages: readonly (readonly [age: number, count: number])[],
   most: number,

@@ -3,7 +3,7 @@ import { isJsonObject, parseJson } from './json/json.ts';
 /** A cloud whose host serves several vendors' models, each in its vendor's form below paths of the cloud's own. */
 export type CloudName = 'vertex' | 'bedrock';
 
-/** What a base URL's host tells of its cloud. */
+/** The cloud of a base URL's host. */
 interface Cloud {
   readonly name: CloudName;
   /** As in the host name; `undefined`: the cloud chooses, or the host is a private one. */
@@ -64,7 +64,7 @@ export const awsKeyIn = (apiKey: string): AwsKey | undefined => {
   return more.length === 0 && isAccessKeyId(id) ? awsKeyOf(id, secret, token) : undefined;
 };
 
-/** What must not be shown of a provider's key: all of it, and the secrets in one for signatures. */
+/** The secrets of a provider's key: all of it, and the parts of one for signatures. */
 export const secretsOfKey = (apiKey: string): readonly string[] => {
   const key = awsKeyIn(apiKey);
   return key ? [apiKey, key.secretAccessKey, ...(key.sessionToken === undefined ? [] : [key.sessionToken])] : [apiKey];

@@ -105,7 +105,7 @@ const missingResults = (turns: readonly Turn[]): readonly Part[] => {
   );
 };
 
-/** How a client's wire format gives a summary. */
+/** The form of a summary in a client's wire format. */
 export interface SummaryForm {
   readonly wire: WireFormat;
   /** The block before the summary is known. `id`: that of the answer's context. */
@@ -113,7 +113,7 @@ export interface SummaryForm {
   /** The delta that completes the block. */
   readonly complete: (summary: string, id: string) => JsonObject;
   readonly finish: FinishReason;
-  /** Where a path of its own asks for a summary: its end, and the decoder of its bodies. */
+  /** A path of its own for summaries: its end, and the decoder of its bodies. */
   readonly path?: { readonly end: string; readonly decodeRequest: (body: JsonObject) => ModelRequest };
 }
 

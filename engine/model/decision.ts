@@ -23,7 +23,7 @@ const maxQuestion = 2_000;
 const maxAnswers = 20;
 const maxAnswer = 64;
 
-/** What is wrong with a question, which a custom module may have made; `undefined`: nothing. */
+/** The error of a question, which a custom module may have made; `undefined`: none. */
 export const questionFault = ({ question, answers, about }: DecisionQuestion): string | undefined => {
   if (typeof about !== 'string') return '`about` must be a text';
   if (typeof question !== 'string' || question.trim() === '' || question.length > maxQuestion)
@@ -33,7 +33,7 @@ export const questionFault = ({ question, answers, about }: DecisionQuestion): s
   return fault === undefined ? undefined : `\`answers\` ${fault}`;
 };
 
-/** What is wrong with the answers of a question. */
+/** The error of the answers of a question. */
 export const answersFault = (answers: readonly unknown[]): string | undefined => {
   const texts = answers.filter(isAnswer);
   if (texts.length < answers.length || texts.length < 2 || texts.length > maxAnswers)
@@ -105,7 +105,7 @@ export interface TokenChances {
   readonly others: readonly { readonly token: string; readonly logprob: number }[];
 }
 
-/** How many tokens a model is asked to report at each place. The most that hosts take. */
+/** Number of alternative tokens to report at each place. The most that hosts accept. */
 export const mostChances = 5;
 
 /**
@@ -157,7 +157,7 @@ const fits = (spelled: string, answers: readonly string[]): readonly string[] =>
     return whole.startsWith(spelled) || spelled.startsWith(whole);
   });
 
-/** Where the answer's own text begins. */
+/** Offset of the answer's own text. */
 const valueStart = (text: string): number | undefined => {
   const found = /"answer"\s{0,9}:\s{0,9}"/.exec(text);
   return found ? found.index + found[0].length : undefined;

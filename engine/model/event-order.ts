@@ -1,6 +1,6 @@
 import type { Block, ModelEvent } from './event.ts';
 
-/** What an answer without its end is told. */
+/** The error for an answer without its end. */
 export const noEnd = 'omitted the end of the answer';
 
 /** The order of an answer's events (`event.ts`), on which all steps rely: the grammar of what passes between them. */

@@ -23,11 +23,11 @@ export interface Usage {
   readonly webSearches?: number | undefined;
   /** The service tier that the upstream reports. */
   readonly serviceTier?: string | undefined;
-  /** How fast the upstream says that it answered: `fast` costs more. */
+  /** The speed that the upstream reports: `fast` costs more. */
   readonly speed?: string | undefined;
-  /** Where the upstream says that it computed the answer, if only there. */
+  /** The region in which the upstream computed the answer, if it reports one. */
   readonly geography?: string | undefined;
-  /** What the upstream says that the request cost, in USD. */
+  /** The request's cost as reported by the upstream, in USD. */
   readonly costUsd?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
   return merged;
 };
 
-/** What several answers come to: counts add up, of anything else the later one counts. */
+/** The sum of several answers: counts add up, of anything else the later one counts. */
 export const sumUsage = (earlier: Usage, later: Usage): Usage => {
   const summed: Record<string, unknown> = { ...mergeUsage(earlier, later) };
   let name: keyof Usage;

@@ -12,7 +12,7 @@ import { chain, type Machine, runWhole } from './machine.ts';
 import { readSseRecords } from './wire/sse.ts';
 import type { SseRecord } from './wire/sse-record.ts';
 
-/** What breaks a rule of a wire format. */
+/** A violation of a wire format's rule. */
 export interface Violation {
   /** The rule's name, such as `block-order`. */
   readonly rule: string;
@@ -20,9 +20,9 @@ export interface Violation {
   readonly record: number;
   /** The member in the record, such as `delta.type`; empty: the record itself. */
   readonly path: string;
-  /** What the rule expects there; continues "expected". */
+  /** The rule's expectation; continues "expected". */
   readonly expected: string;
-  /** What stands there as JSON, shortened; absent: nothing does. */
+  /** The value as JSON, shortened; absent: none. */
   readonly got?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from './json/json.ts';
 import { type FieldNames, fieldPattern, toClientPath } from './wire/client-paths.ts';
 
-/** How a conversion treats a field that it can't represent exactly. */
+/** A conversion's treatment of a field that it can't represent exactly. */
 type LossOutcome = 'dropped' | 'approximated';
 
 /** A field that a conversion dropped or changed. */
@@ -11,7 +11,7 @@ export interface Loss {
   readonly outcome: LossOutcome;
   /** The step that caused the loss: a format, protocol or stage. */
   readonly step: string;
-  /** What the field became, if not obvious. */
+  /** The field's replacement, if not obvious. */
   readonly note?: string | undefined;
 }
 

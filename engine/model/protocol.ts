@@ -50,7 +50,7 @@ export interface ClientProtocol {
    * decoder leaves nothing to express.
    */
   readonly forOtherWires?: (request: ModelRequest, losses: Losses, keepsHosted?: boolean) => ModelRequest;
-  /** How a summary is given that a model without compaction writes; absent: clients can't ask for one. */
+  /** The form of a summary by a model without compaction; absent: clients can't ask for one. */
   readonly summary?: SummaryForm;
   /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
@@ -94,7 +94,7 @@ export interface ClientProtocol {
   readonly encodeProgress?: (relayed: RelayedRecords) => SseRecord | undefined;
   /** What each record with a number holds, in streams whose records are numbered. Absent: they aren't. */
   readonly numberMarker?: string;
-  /** How a stream of this protocol ends. */
+  /** The end of a stream of this protocol. */
   readonly ends: StreamEnds;
   /**
    * Recognizes a record that holds only the usage, which a relayed stream has because the gateway asks for it. Absent: usage has no
@@ -103,7 +103,7 @@ export interface ClientProtocol {
   readonly isUsageRecord?: (record: SseRecord) => boolean;
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
-  /** How clients send requests over a WebSocket connection. Absent: the protocol has no such form. */
+  /** The form of requests over a WebSocket connection. Absent: the protocol has none. */
   readonly socket?: SocketProtocol | undefined;
 }
 
@@ -130,7 +130,7 @@ export interface RelayedRecords {
   readonly numbered: string;
 }
 
-/** How to recognize the end of a stream. */
+/** Recognizes the end of a stream. */
 export interface StreamEnds {
   /** Matches in every record that `read` recognizes or that has usage, so that the others needn't be decoded. */
   readonly marker: RegExp;
@@ -173,7 +173,7 @@ export interface UpstreamProtocol {
    * again for the vendor. The answer may be relayed in either case.
    */
   readonly acceptsRelay?: (request: ModelRequest, body: JsonObject) => boolean;
-  /** What a vendor's cache holds of a body, in order: members, then the items of the list that grows from turn to turn. */
+  /** The parts of a body in a vendor's cache, in order: members, then the items of the list that grows from turn to turn. */
   readonly prompt: { readonly front: readonly string[]; readonly list: string };
   /** The client's own vendor serves these models, and gets what is for it alone. */
   readonly readsAttribution?: boolean;
@@ -207,13 +207,13 @@ export interface UpstreamProtocol {
    * none. Absent: answers are never relayed.
    */
   readonly usageIn?: (body: JsonObject) => Usage | undefined;
-  /** How to recognize nearly all whole replies, which saves relayed ones their decoding. Absent: all are decoded. */
+  /** Recognizes nearly all whole replies, which saves relayed ones their decoding. Absent: all are decoded. */
   readonly plainReply?: PlainReply | PlainReader;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
   /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */
   readonly refusesReasoning?: (fault: Fault) => boolean;
-  /** How streamed requests go over a WebSocket connection. Absent: the vendors have no such form. */
+  /** The form of streamed requests over a WebSocket connection. Absent: the vendors have none. */
   readonly socket?: UpstreamSocket;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;

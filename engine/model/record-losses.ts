@@ -4,7 +4,7 @@ import type { Extra, OutputFormat, Reasoning, Tool } from './request.ts';
 import { isOff } from './request.ts';
 import { memberPath } from './schema.ts';
 
-/** How deep a loss looks into objects for the lost members, and how many members it names one by one. */
+/** Maximum depth at which a loss looks for the lost members, and maximum number of members that it names one by one. */
 const maxDepth = 2;
 const maxNamed = 8;
 

@@ -53,13 +53,13 @@ export interface ModelRequest {
   readonly extra?: Extra | undefined;
 }
 
-/** How a client asks for a summary that later requests have in place of the conversation. */
+/** A client's request for a summary that later requests have in place of the conversation. */
 export interface Compaction {
   /** Path of what asks for it in the client's body, or of the conversation. */
   readonly at: string;
   /** The request's own path asks for it. The answer is an object of its own kind. */
   readonly byPath?: true;
-  /** What asks for it in the body, in the client's wire format. */
+  /** The members of the body that ask for it, in the client's wire format. */
   readonly raw?: { readonly wire: WireFormat; readonly value: JsonObject } | undefined;
   /** The client's own prompt for it. */
   readonly instructions?: string | undefined;
@@ -80,14 +80,14 @@ export interface Extra {
   readonly fields: JsonObject;
   /** Members of the enclosing object, if it has no node of its own. */
   readonly outer?: Extra | undefined;
-  /** What the client wrote, where the node only stands in for it. */
+  /** The client's own text, if the node only represents it. */
   readonly original?: Original | undefined;
 }
 
 /** The client's own objects. Their wire format's encoder writes these instead of the node, possibly none. */
 interface Original {
   readonly objects: readonly JsonObject[];
-  /** What the node makes of them, if other formats can only approximate them; recorded as a loss. */
+  /** The node's approximation of them, if other formats have no exact form; recorded as a loss. */
   readonly became?: string | undefined;
 }
 

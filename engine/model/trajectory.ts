@@ -1,10 +1,10 @@
 import { inputText, type ModelRequest, type Part, type ToolCallPart } from './request.ts';
 
-/** Where a conversation with tools stands: what the latest calls of the model were, and what came of them. */
+/** The state of a conversation with tools: the model's latest calls, and their results. */
 export interface Trajectory {
   /** The name of the tool that was called last. */
   readonly lastTool: string | undefined;
-  /** How often the last call, of the same tool with the same arguments, was made since the user last spoke; 0: no call. */
+  /** Number of calls like the last one, of the same tool with the same arguments, since the user last spoke; 0: no call. */
   readonly repeats: number;
   /** Turns of the model since the user last spoke. A turn with tool results is the client's, not the user's. */
   readonly sinceUser: number;
@@ -78,7 +78,7 @@ const isOwnTurn = (parts: readonly Part[]): boolean =>
 const callKey = ({ name, input }: ToolCallPart, restore: (text: string) => string): string =>
   `${name} ${restore(inputText(input))}`;
 
-/** What the user last said: the texts of the last turn that is the user's own; empty if there is none. */
+/** The user's last words: the texts of the last turn that is the user's own; empty if there is none. */
 export const lastOwnText = (
   { turns }: Pick<ModelRequest, 'turns'>,
   { restore = (text) => text }: TrajectoryOptions = {},

@@ -29,7 +29,7 @@ export interface ProviderCall {
   readonly request: ModelRequest;
 }
 
-/** What a stage changes in the HTTP request; `null` removes. */
+/** A stage's changes to the HTTP request; `null` removes. */
 export interface CallChanges {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** A JSON Merge Patch of the body (RFC 7396). */
@@ -39,7 +39,7 @@ export interface CallChanges {
 /** A named kind of stage, as used in the configuration's `transformers` list. */
 export interface Transformer {
   readonly name: string;
-  /** What it is for, in one sentence for users. */
+  /** Its purpose, in one sentence for users. */
   readonly about?: string | undefined;
   /** The halves it has; options may disable one. `around`: it has none, and is around the call. */
   readonly halves: {
@@ -58,7 +58,7 @@ export interface Transformer {
 /** The declaration of a transformer: pure functions of its options. */
 export interface TransformerSpec<S extends TSchema> {
   readonly name: string;
-  /** What it is for, in one sentence for users. */
+  /** Its purpose, in one sentence for users. */
   readonly about?: string;
   readonly options: S;
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
@@ -96,7 +96,7 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
 /** A vendor's format: a wire protocol plus the vendor's differences. */
 export interface Format {
   readonly name: string;
-  /** Which protocol it speaks to which vendor, in one sentence for users. */
+  /** Its protocol and vendor, in one sentence for users. */
   readonly about?: string;
   /** The vendor's name in the OpenTelemetry conventions for GenAI, if it isn't `name`. */
   readonly genAiName?: string;
@@ -124,11 +124,11 @@ export interface Format {
   readonly pathEnds?: readonly string[];
   /** Path of its calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
-  /** How the vendor lists its models; absent: unknown. */
+  /** The vendor's list of models; absent: unknown. */
   readonly models?: VendorModels;
   /** Whether a host lists the models next to the path for requests; absent: it does. */
   readonly lists?: (call: Pick<Call, 'baseUrl' | 'options'>) => boolean;
-  /** What the package knows of the vendor's models. */
+  /** The package's facts of the vendor's models. */
   readonly facts?: VendorFacts;
   /** Path of a particular call, if not `path`; `{model}` as there. */
   readonly pathFor?: (target: Target, request: ModelRequest) => string;
@@ -140,7 +140,7 @@ export interface Format {
   readonly headers: (call: Call) => Readonly<Record<string, string>>;
   /** A JSON Merge Patch of the body where a host wants other members than the protocol has; absent, or `undefined`: none. */
   readonly bodyPatch?: (call: Call) => JsonObject | undefined;
-  /** How tokens are counted where that isn't next to the path for requests. Absent, or `undefined`: it is. */
+  /** The endpoint that counts tokens. Absent, or `undefined`: next to the path for requests. */
   readonly counting?: (call: Pick<Call, 'baseUrl' | 'options'>) => Counting | undefined;
 }
 
@@ -235,7 +235,7 @@ export const bearer = ({ apiKey }: Call): Readonly<Record<string, string>> =>
 export interface KnownModels<Traits> {
   /** Matches names from `plainName`. Must be linear: clients choose the names. */
   readonly names: RegExp;
-  /** What differs; a function where that depends on the traits so far. */
+  /** The differences; a function if they depend on the traits so far. */
   readonly differ: Partial<Traits> | ((traits: Traits) => Partial<Traits>);
 }
 

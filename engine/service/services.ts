@@ -85,7 +85,7 @@ export interface ProcessServices {
   readonly modelsRefreshed: () => void;
   /** Keeps what requests leave. */
   readonly persistence: Persistence;
-  /** What held this process's event loop. */
+  /** Stalls of this process's event loop. */
   readonly stalls: LoopStalls;
   readonly close: () => Promise<void>;
 }

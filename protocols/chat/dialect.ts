@@ -86,7 +86,7 @@ export interface ChatDialect {
   readonly serviceTiers: Readonly<Partial<Record<ServiceTier, string>>>;
   /** The call ids that it accepts; absent: all. */
   readonly callIds: CallIdForm | undefined;
-  /** What it accepts in the JSON Schema of a tool's parameters. */
+  /** Its dialect of JSON Schema for a tool's parameters. */
   readonly toolSchema: ToolSchemaForm;
   /** Requires parameters on every function, also on one without arguments. */
   readonly requiresParameters: boolean;

@@ -73,7 +73,7 @@ export type ChatRule =
   /** An error has its `type`, `param` and `code`. */
   | 'error-members';
 
-/** What binds this gateway's answers alone: the reference leaves it open, or most other servers break it. */
+/** Rules for this gateway's answers alone: the reference leaves it open, or most other servers break it. */
 const own: readonly ChatRule[] = ['known-members', 'empty-delta', 'finish-alone', 'usage-details', 'usage-place'];
 
 /** A call, and what has come of its arguments. */

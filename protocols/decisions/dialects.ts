@@ -2,14 +2,14 @@ import { isYesOrNo, usualAnswer } from '../../engine/model/decision.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import type { DecisionQuestion } from '../../engine/model/request.ts';
 
-/** What a vendor says of one question. */
+/** A vendor's answer to one question. */
 interface WireDecision {
   /** `undefined`: the model declines to answer. */
   readonly answer: string | undefined;
   readonly probabilities: Readonly<Record<string, number>>;
 }
 
-/** How one format for decisions asks a question, and how it answers. */
+/** One format for decisions: its questions and its answers. */
 interface DecisionDialect {
   /** Its path below a base URL, which is also its version's. */
   readonly path: string;
@@ -85,7 +85,7 @@ const byChance = (chance: Json | undefined, answers: readonly string[]): WireDec
   return { answer: chance >= 0.5 ? yes : no, probabilities: { [yes]: chance, [no]: 1 - chance } };
 };
 
-/** What can't be a probability is absent. */
+/** A value that can't be a probability is absent. */
 const chancesIn = (entries: readonly (readonly [unknown, unknown])[]): Readonly<Record<string, number>> =>
   Object.fromEntries(
     entries.filter((entry): entry is readonly [string, number] => typeof entry[0] === 'string' && isChance(entry[1])),

@@ -28,7 +28,7 @@ const read = (body: JsonObject, check: Checking): void => {
   for (const name of counts) if ((usage[name] ?? null) !== null) check.count(usage[name], 'usage', `usage.${name}`);
 };
 
-/** What servers of the formats send. */
+/** Rules for servers of the formats. */
 export const decisionsGrammar: Grammar = grammarOf<DecisionRule, object>({
   initial: () => ({}),
   record: (_, { data }, check) => void check.must(false, 'stream', '', 'one whole reply', data),

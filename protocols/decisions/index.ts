@@ -53,7 +53,7 @@ export const decisionsUpstream = (api: DecisionApi): Omit<UpstreamProtocol, 'dec
   };
 };
 
-/** What is asked of such a model. Throws an `invalid-request` fault for a request of another kind. */
+/** The question to such a model. Throws an `invalid-request` fault for a request of another kind. */
 const questionOf = ({ decision, model }: ModelRequest): DecisionQuestion =>
   decision ??
   fail(

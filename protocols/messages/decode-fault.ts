@@ -48,7 +48,7 @@ const kindOf = (report: ErrorReport, status: number | undefined): FaultKind => {
   return /credit balance is too low/i.test(report.message) ? 'upstream-billing' : kind;
 };
 
-/** What an overflow looks like by its type or status alone. */
+/** Marks of an overflow by its type or status alone. */
 const mayOverflow: ReadonlySet<FaultKind> = new Set(['upstream-invalid', 'upstream-too-large', 'upstream-error']);
 
 /** Whether a header controls the client's retries. */

@@ -15,9 +15,9 @@ export interface MessagesTraits {
   readonly signs: boolean;
   /** Binds each piece of thinking to all that went before it, and takes an option that says what happens to one that doesn't fit. */
   readonly binds: boolean;
-  /** How it thinks: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
+  /** The mode of thinking: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
   readonly thinking: 'adaptive' | 'budget';
-  /** What switches thinking on for clients of other formats, where it needs no budget: `effort` alone, without a `thinking` member. */
+  /** The switch for thinking for clients of other formats, if it needs no budget: `effort` alone, without a `thinking` member. */
   readonly switchedBy: 'adaptive' | 'enabled' | 'effort';
   /** Accepts a token budget from clients of this format. */
   readonly budgets: boolean;

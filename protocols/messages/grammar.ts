@@ -42,10 +42,10 @@ type MessagesRule =
   | 'input'
   | 'error';
 
-/** What binds this gateway's answers alone: the vendor may add types of events, and each server has ids of its own. */
+/** Rules for this gateway's answers alone: the vendor may add types of events, and each server has ids of its own. */
 const own: readonly MessagesRule[] = ['event-type', 'message-id', 'empty-text'];
 
-/** What other servers of the format are known to break: they sign nothing. Source: the vendors' pages on their Messages endpoints. */
+/** Rules that other servers of the format are known to break: they sign nothing. Source: the vendors' pages on their Messages endpoints. */
 const unsigned: readonly MessagesRule[] = ['signature'];
 
 interface Open {
@@ -296,10 +296,10 @@ const grammar = (left: readonly MessagesRule[]): Grammar =>
     left,
   );
 
-/** What a client must get; a call's input is the model's own. */
+/** Rules for an answer to a client; a call's input is the model's own. */
 export const messagesClientGrammar = grammar(['input']);
 
-/** What a server of the format sends. */
+/** Rules for a server of the format. */
 export const messagesServerGrammar = (server: MessagesServer): Grammar => servers[server];
 
 const signing = grammar(own);

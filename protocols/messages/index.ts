@@ -99,7 +99,7 @@ export const messagesClient: ClientProtocol = {
   },
 };
 
-/** Who serves the models, and the tokens that an answer may have, if known. */
+/** The server of the models, and the maximum tokens of an answer, if known. */
 interface MessagesUpstream {
   readonly server: MessagesServer;
   readonly maxOutput?: number | undefined;

@@ -30,7 +30,7 @@ const shared = {
   compaction: Type.Optional(Type.Unsafe<Json>(Type.Unknown())),
 };
 
-/** What asks for a summary on demand. */
+/** The request for a summary on demand. */
 export const Summarize = Type.Object({ type: Type.Literal('summarize'), instructions: optional(Type.String()) });
 
 /** The body of `POST /v1/messages`. Source: Anthropic API reference, "Create a Message". */

@@ -18,7 +18,7 @@ const compactionItem = (contextId: string, payload: string): JsonObject => ({
   encrypted_content: payload,
 });
 
-/** How this protocol gives a summary that a model without compaction has written. */
+/** The form of a summary by a model without compaction in this protocol. */
 export const responsesSummary: SummaryForm = {
   wire: 'responses',
   begin: (id) => compactionItem(id, ''),

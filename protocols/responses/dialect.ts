@@ -16,7 +16,7 @@ export interface ResponsesTraits {
   readonly efforts: EffortWords;
   /** Accepts cache marks inside the prompt. */
   readonly cacheMarks: boolean;
-  /** What it accepts in the JSON Schema of a tool's parameters. */
+  /** Its dialect of JSON Schema for a tool's parameters. */
   readonly toolSchema: ToolSchemaForm;
   /** Rejects call ids of another form than `callIdForm`. */
   readonly limitsCallIds: boolean;
@@ -92,7 +92,7 @@ const known: readonly KnownModels<ResponsesTraits>[] = [
  */
 export const callIdForm: CallIdForm = { ...shortCallIds, fits: /^[\s\S]{0,64}$/ };
 
-/** Who serves the models: a server that knows all of the protocol, or one of which that isn't known. */
+/** The server of the models: one that knows all of the protocol, or one that may not. */
 export type ResponsesServer = 'full' | 'narrow';
 
 export const responsesTraits = (model: string, server: ResponsesServer = 'full'): ResponsesTraits => {

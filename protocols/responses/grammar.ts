@@ -193,10 +193,10 @@ const grammar = (left: readonly ResponsesRule[]): Grammar =>
     left,
   );
 
-/** What a client must get. */
+/** Rules for an answer to a client. */
 export const responsesClientGrammar = grammar([]);
 
-/** What a server of the format sends: one that follows all of it, or one that is like it. */
+/** Rules for a server of the format: one that follows all of it, or one that is like it. */
 export const responsesServerGrammar = (server: 'full' | 'narrow'): Grammar => servers[server];
 
 const servers = { full: grammar(own), narrow: grammar([...own, ...narrow]) };

@@ -8,7 +8,7 @@ import type { Work } from './work.ts';
 interface RepairedArguments {
   /** JSON text, unchanged if nothing was wrong. */
   readonly text: string;
-  /** What was repaired or couldn't be; absent for valid arguments. */
+  /** The repairs, made or failed; absent for valid arguments. */
   readonly note?: string;
 }
 

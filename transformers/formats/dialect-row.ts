@@ -1,14 +1,14 @@
 import type { EffortWords } from '../../engine/model/wire/efforts.ts';
 import type { ChatDialect, ChatField } from '../../protocols/chat/index.ts';
 
-/** How a host or a model family differs from the form that all compatible servers accept. */
+/** Differences of a host or a model family from the form that all compatible servers accept. */
 export interface DialectRow {
   /** Its name in the options of a configuration. */
   readonly name: string;
   readonly title: string;
-  /** How it is recognised, in Markdown for the docs. */
+  /** Its marks of recognition, in Markdown for the docs. */
   readonly recognised: string;
-  /** What it gets besides the members that it refuses, in Markdown for the docs; empty: nothing else. */
+  /** Changes besides leaving out the members that it refuses, in Markdown for the docs; empty: none. */
   readonly gets: string;
   /** The members that it refuses. */
   readonly refuses?: readonly ChatField[];

@@ -12,7 +12,7 @@ interface HostRow extends DialectRow {
   readonly port?: number;
   /** Its paths have no version. */
   readonly unversioned?: true;
-  /** How its models differ from the newest ones. */
+  /** Differences of its models from the newest ones. */
   readonly models?: readonly KnownModels<ChatDialect>[];
 }
 
@@ -320,7 +320,7 @@ export const hostRows: readonly HostRow[] = [
   },
 ];
 
-/** How a row was chosen. */
+/** The reason for choosing a row. */
 type HostReason = 'option' | 'host' | 'port';
 
 /** The row of a provider, and how it was chosen; `configured`: its name in the options. */

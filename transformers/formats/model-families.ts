@@ -9,7 +9,7 @@ import { applyRow, type DialectRow } from './dialect-row.ts';
 interface ModelFamily extends DialectRow {
   /** Matches names from `plainName`. */
   readonly names: RegExp;
-  /** What their chat template requires, at every host that takes Chat Completions. The rest of the row is for compatible hosts. */
+  /** Requirements of their chat template, at every host that takes Chat Completions. The rest of the row is for compatible hosts. */
   readonly template?: Partial<ChatDialect>;
 }
 
@@ -152,7 +152,7 @@ export const familiesOf = (model: string, configured: string | undefined): reado
   return modelFamilies.filter(({ names }) => names.test(plain));
 };
 
-/** What chat templates require, as differences of models at any host. */
+/** Requirements of chat templates, as differences of models at any host. */
 export const templateRules: readonly KnownModels<ChatDialect>[] = modelFamilies.flatMap(({ names, template }) =>
   template ? [{ names, differ: template }] : [],
 );

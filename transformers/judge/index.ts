@@ -88,7 +88,7 @@ const withResults = (batch: Batch, judging: Judging, losses: Losses): Answer => 
 const endWith = (stop: MessageStop, toolUses: JsonObject, losses: Losses): MessageStop => {
   const { wire, fields = {} } = stop.extra ?? {};
   const isOwn = wire === 'messages';
-  // What only another protocol knows has no place beside it.
+  // Values that only another protocol knows have no place beside it.
   if (!isOwn) for (const name of Object.keys(fields)) losses.drop(name);
   const results = [{ type: kind, status: { type: 'available', tool_uses: toolUses } }];
   return { ...stop, extra: { wire: 'messages', fields: { ...(isOwn && fields), safeguard_results: results } } };

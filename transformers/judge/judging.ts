@@ -12,14 +12,14 @@ import {
 import { type Case, questionOf } from './question.ts';
 import { type Verdict, verdictIn, verdictOf } from './verdict.ts';
 
-/** How an answer is judged. */
+/** The judgement of an answer. */
 interface Terms {
   /** The destination of the questions. */
   readonly judge: string;
   readonly rules: string | undefined;
-  /** How likely it must be that a call isn't flagged, from 0 to 1; `undefined`: the judge's choice counts. */
+  /** Minimum probability that a call isn't flagged, from 0 to 1; `undefined`: the judge's choice counts. */
   readonly atLeast: number | undefined;
-  /** What the agent tells a classifier of the user's machine. */
+  /** The agent's description of the user's computer for a classifier. */
   readonly machine: unknown;
 }
 
@@ -29,14 +29,14 @@ const maxCharacters = 256 * 1024;
 /** The most characters of one call's arguments, and of what the agent tells of the machine. */
 const maxInput = 64 * 1024;
 const maxMachine = 128 * 1024;
-/** What a judge gets of the user's text, its end, and of a tool's description, its beginning. */
+/** Maximum length of the user's text, from its end, and of a tool's description, from its beginning. */
 const maxText = 8 * 1024;
 const maxDescription = 1_024;
 
 /** The part of the stage's time limit that a verdict has: the answer's end must still be in time. */
 const inTime = 0.9;
 
-/** How long a verdict is kept, in milliseconds. */
+/** Lifetime of a cached verdict, in milliseconds. */
 const keepMs = 600_000;
 
 /** A call whose arguments are arriving. */

@@ -1,10 +1,10 @@
 import type { ModelRequest } from 'junctor/transformer';
 
-/** What a judge is told of a call. */
+/** The text about a call for a judge. */
 export interface Case {
-  /** What the user last asked for. */
+  /** The user's last request. */
   readonly request: string;
-  /** What the agent tells a classifier of the user's machine. */
+  /** The agent's description of the user's computer for a classifier. */
   readonly context: unknown;
   readonly tool: string;
   readonly description?: string | undefined;

@@ -18,7 +18,7 @@ import { maxQuery, type Outcome, type Page, type Search } from './outcome.ts';
 import { isSearch, Round, type SearchCall } from './round.ts';
 import type { Searcher } from './sources.ts';
 
-/** What a conversation with searches needs. */
+/** The inputs of a conversation with searches. */
 interface Conversation {
   readonly request: ModelRequest;
   /** The name of the search function. */

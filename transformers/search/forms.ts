@@ -7,9 +7,9 @@ export interface Pending extends Omit<Search, 'outcome'> {
   readonly outcome: Promise<Outcome>;
 }
 
-/** How searches are shown to a client, in its own wire format. */
+/** The form of searches for a client, in its own wire format. */
 export interface Form {
-  /** What the ids of searches begin with. */
+  /** Prefix of the ids of searches. */
   readonly idPrefix: string;
   /** The blocks of these searches, as they go on. `place` gives each block its index. */
   readonly show: (searches: readonly Pending[], place: () => number) => AsyncIterable<Batch>;
@@ -145,7 +145,7 @@ export const citationOf = (
   return { ...cited, raw: { wire, value } };
 };
 
-/** What the model reads of a search that is over. */
+/** The text that the model gets for a finished search. */
 export const resultPart = (search: Search, at?: string) =>
   ({
     type: 'tool-result',

@@ -5,10 +5,10 @@ import { type Outcome, packOutcome, type Search, unpackOutcome } from './outcome
 
 type Parts = readonly Part[];
 
-/** How long searches are remembered for clients that don't send back what was found, in milliseconds. */
+/** Time for which searches are remembered for clients that don't send back the results, in milliseconds. */
 const rememberedMs = 6 * 3_600_000;
 
-/** Who remembers: what one client has found is no other's. */
+/** The owner of the memory: one client's results are no other's. */
 type Rememberer = Pick<StageContext, 'memory' | 'client'>;
 
 const nameFor = ({ key = '' }: StageContext['client'], name: string): string => `${key} ${name}`;

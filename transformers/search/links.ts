@@ -11,7 +11,7 @@ interface Link {
 const maxLinks = 100;
 /** The longest title of a Markdown link. */
 const maxTitle = 300;
-/** How many characters after an address may belong to the sentence around it. */
+/** Maximum characters after an address that may belong to the sentence around it. */
 const maxAfter = 6;
 
 /** The links of a text to these pages, by their addresses: alone, or as Markdown links. */

@@ -6,7 +6,7 @@ export interface Page {
   /** `http:` or `https:`, as the URL parser spells it. */
   readonly url: string;
   readonly title: string;
-  /** What the page says of the query, as far as the search tells. */
+  /** The page's text on the query, as far as the search returns it. */
   readonly excerpt: string;
   /** When it was published, in the search's own words. */
   readonly date?: string | undefined;
@@ -20,13 +20,13 @@ export type ErrorCode =
   | 'too_many_requests'
   | 'query_too_long';
 
-/** What came of a search. */
+/** The outcome of a search. */
 export type Outcome =
   | {
       readonly kind: 'found';
       /** Empty: the search found nothing. */
       readonly pages: readonly Page[];
-      /** What a model that searched says of them. */
+      /** A searching model's text on them. */
       readonly summary?: string | undefined;
     }
   | { readonly kind: 'failed'; readonly code: ErrorCode };
@@ -91,7 +91,7 @@ export const cut = (text: string, max: number): string => {
   return text.slice(0, isHalf ? max - 1 : max);
 };
 
-/** What a model that searched says. */
+/** A searching model's answer. */
 export const summaryOf = (text: string): string | undefined => {
   const trimmed = text.trim();
   return trimmed === '' ? undefined : cut(trimmed, maxSummary);

@@ -24,7 +24,7 @@ const maxLinkedText = 1 << 20;
  * what the model has said, for the conversation to go on.
  */
 export class Round {
-  /** What the model said so far, with a placeholder for each search. */
+  /** The model's words so far, with a placeholder for each search. */
   readonly parts: (Part | SearchCall)[] = [];
   readonly #client: Client;
   readonly #name: string;

@@ -7,7 +7,7 @@ import { type ErrorCode, isCode, maxQuery, type Outcome, type Page, pageOf, summ
 /** Runs one search of at most `maxQuery` characters. Never rejects. */
 export type Searcher = (query: string) => Promise<Outcome>;
 
-/** How much of the pages a client wants to see. */
+/** The amount of the pages that a client wants to see. */
 const sizes = {
   low: { pages: 5, excerpt: 400 },
   medium: { pages: 8, excerpt: 800 },
@@ -63,7 +63,7 @@ interface Service {
   readonly results: (answer: Readonly<Record<string, unknown>>) => readonly unknown[];
   /** Members of a result. */
   readonly members: { readonly excerpt: string; readonly date: string };
-  /** What a refusal probably means. */
+  /** The probable meaning of a refusal. */
   readonly hint: string;
 }
 

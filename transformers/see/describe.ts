@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ImagePart, type ModelRequest, type Reply, rx, type StageContext, whole } from 'junctor/transformer';
 
-/** Who describes pictures, and for whom. */
+/** The model that describes pictures, and the request whose pictures it describes. */
 interface Terms {
   /** The destination of the questions. */
   readonly seer: string;
@@ -19,7 +19,7 @@ const maxTokens = 8_192;
 /** The part of the stage's time limit that descriptions have: the request must still go on in time. */
 const inTime = 0.9;
 
-/** How long a description is kept, in milliseconds. */
+/** Lifetime of a cached description, in milliseconds. */
 const keepMs = 86_400_000;
 /** The same for the failure to get one, so that neither a retry nor each turn of an agent waits for it again. */
 const keepFailureMs = 120_000;
@@ -73,7 +73,7 @@ const failureKey = (key: string, { context: { client } }: Terms): string =>
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** What is known of a picture. Settled: it isn't asked about. */
+/** The state of a picture. Settled: it isn't asked about. */
 interface Known {
   readonly settled: boolean;
   readonly text?: string;
@@ -168,7 +168,7 @@ const descriptionIn = ({ text, events }: Reply): string | undefined => {
   return isCut ? `${whole.slice(0, maxDescription)} … (cut off)` : whole;
 };
 
-/** What can't be kept counts all the same. */
+/** A description that can't be cached counts all the same. */
 const keep = (key: string, value: string | true, ms: number, { context: { memory } }: Terms): void => {
   try {
     memory.set(key, value, { ms });

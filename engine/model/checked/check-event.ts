@@ -89,5 +89,5 @@ const checkEvent = checkByType<ModelEvent['type']>('type', {
   error: check(Type.Object({ fault })),
 });
 
-/** Where a value isn't an event (`text`, `block.id`); `undefined`: it is one. A delta costs one compiled check. */
+/** Path at which a value isn't an event (`text`, `block.id`); `undefined`: it is one. A delta costs one compiled check. */
 export const eventProblem = (value: unknown): Problem => checkEvent(value, '');

@@ -338,7 +338,7 @@ const checkMembers = check(
   } satisfies Members<ModelRequest>),
 );
 
-/** Where a value isn't a request, in the model's own terms (`turns[0].parts`); `undefined`: it is one. Linear in its size. */
+/** Path at which a value isn't a request, in the model's own terms (`turns[0].parts`); `undefined`: it is one. Linear in its size. */
 export const requestProblem = (value: unknown): Problem => {
   const problem = checkMembers(value, '');
   if (problem) return problem;

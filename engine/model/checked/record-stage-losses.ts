@@ -5,7 +5,7 @@ import { memberPath } from '../schema.ts';
 /** A node that a stage may drop, and where losses name it. */
 interface Place {
   readonly at: string;
-  /** What another node must share to count as its successor: a part's type, a turn's role, a tool's name. */
+  /** Properties that another node must share to count as its successor: a part's type, a turn's role, a tool's name. */
   readonly kind: string;
   readonly inside: readonly Place[];
 }

@@ -6,7 +6,7 @@ import { memberPath, type Reader, reader, type SchemaFault } from '../schema.ts'
 /** A schema for each member of a type, so that the compiler notices a missing one. */
 export type Members<T> = { readonly [K in keyof Required<T>]: TSchema };
 
-/** How deep a value of custom code may be nested: deeper than any client's body, and finite, which a circle isn't. */
+/** Maximum nesting of a value of custom code: deeper than any client's body, and finite, which a circle isn't. */
 const maxDepth = 512;
 
 const isJson = (value: unknown, levels = maxDepth): boolean => {
@@ -73,7 +73,7 @@ export const extra = Type.Object({
   original: optional(Type.Object({})),
 } satisfies Members<Extra>);
 
-/** Where a value of custom code breaks its type, and what was expected; `undefined`: it fits. */
+/** Path at which a value of custom code breaks its type, with the expected type; `undefined`: it fits. */
 export type Problem = SchemaFault | undefined;
 
 /** Creates a check against a schema. A value that fits costs one compiled check. */

@@ -1,6 +1,6 @@
 import { backslash, closeBrace, closeBracket, letterU, openBrace, openBracket, quote } from './json.ts';
 
-/** Where JSON text is after the characters so far. Invalid JSON is read as far as possible. */
+/** The position in JSON text after the characters so far. Invalid JSON is read as far as possible. */
 export class JsonPosition {
   /** Objects and lists that are open. */
   depth = 0;

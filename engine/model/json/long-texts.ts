@@ -24,7 +24,7 @@ interface LongText {
 
 export type LongTexts = readonly LongText[];
 
-/** Where a text is known: its first piece, which is looked at without joining all of them. Else all of the text. */
+/** The first piece of a known text, without joining all of its pieces; all of any other text. */
 export const startOf = (text: string, known: LongTexts): string => piecesOf(text, known)[0] ?? text;
 
 /** Compares references, or lengths: nearly all other strings have another length. */
@@ -46,7 +46,7 @@ type Container = Draft[] | { [key: string]: Draft };
 
 const isContainer = (value: Draft | undefined): value is Container => typeof value === 'object' && value !== null;
 
-/** What JSON bytes hold. */
+/** The value of JSON bytes. */
 interface ReadJson {
   /** `undefined` if they aren't JSON. */
   readonly value: Json | undefined;
@@ -91,7 +91,7 @@ class PieceReader {
   readonly #texts: LongText[] = [];
   /** The open string, from its quote on; of a long one, the part that hasn't been read. */
   #open = '';
-  /** What was read of the open string, if it is long. */
+  /** The part of the open string read so far, if it is long. */
   #pieces: string[] = [];
   #isInvalid = false;
 

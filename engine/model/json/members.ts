@@ -25,7 +25,7 @@ interface JsonSpan {
 /** A member of an object; the range is that of its value. */
 export interface JsonMember extends JsonSpan {
   readonly name: string;
-  /** Where its name begins, with the quote. */
+  /** Offset of its name, with the quote. */
   readonly at: number;
 }
 

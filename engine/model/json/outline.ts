@@ -32,7 +32,7 @@ export interface Outline {
 /** Offsets in the body: of the first byte, and after the last. */
 export type Range = readonly [from: number, to: number];
 
-/** What to leave out of an outline. */
+/** The texts to leave out of an outline. */
 interface OutlineOptions {
   /** Names of the members whose long strings are cut. */
   readonly cut: ReadonlySet<string>;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json.ts';
 import type { WireFault } from '../protocol.ts';
 import type { ListedModel, ModelFacts } from './model-facts.ts';
 
-/** How a vendor lists its models, at `/models` beside the path of its calls. */
+/** The form of a vendor's list of models, at `/models` beside the path of its calls. */
 export interface VendorModels {
   /** The first page's query; absent: none. */
   readonly query?: string;
@@ -29,7 +29,7 @@ export interface ClientModel {
   readonly title: string;
   /** The provider's name, or the gateway's if its routing rules decide. */
   readonly owner: string;
-  /** What is known of it; of a name that several models share, what holds for all of them. */
+  /** Its known facts; of a name that several models share, those of all of them. */
   readonly facts: ModelFacts;
 }
 

@@ -17,7 +17,7 @@ export interface TokenPrices {
   readonly cacheWrite1h?: number;
 }
 
-/** What a model's tokens cost, by the size of the prompt and the time. */
+/** Prices of a model's tokens, by the size of the prompt and the time. */
 export interface ModelPrice extends TokenPrices {
   /** From the lowest to the highest. The last one that applies replaces all prices of the whole request. */
   readonly tiers?: readonly PriceTier[];
@@ -34,7 +34,7 @@ export interface ModelPrice extends TokenPrices {
 /** Prices of requests whose prompt has more tokens than this, cached ones included. */
 type PriceTier = TokenPrices & { readonly aboveInputTokens: number };
 
-/** What a vendor charges for all its models. */
+/** Charges of a vendor for all its models. */
 export interface VendorPricing {
   /** USD per thousand searches. */
   readonly webSearchPer1000?: number;
@@ -76,7 +76,7 @@ export interface ListedModel extends ModelFacts {
 interface ShippedModel extends ListedModel {
   /** Other names; a date after a name makes no difference. */
   readonly aliases?: readonly string[];
-  /** Where the facts come from; the keys are explained beside the table. */
+  /** The source of the facts; the keys are explained beside the table. */
   readonly source: readonly string[];
 }
 

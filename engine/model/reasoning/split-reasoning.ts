@@ -6,7 +6,7 @@ import { type Machine, machine } from '../machine.ts';
 import type { Citation } from '../request.ts';
 import { TaggedText } from './tagged-text.ts';
 
-/** How to treat an answer's reasoning. */
+/** The treatment of an answer's reasoning. */
 interface SplitOptions {
   /** The tags that may be around reasoning in text; none: text is not searched. */
   readonly tags: readonly string[];

@@ -70,7 +70,7 @@ const codes: ReadonlySet<string> = new Set(['1261']);
 /** Types that mean an overflow only with status 413. */
 const wordsWith413: ReadonlySet<string> = new Set(['request_too_large']);
 
-/** What servers without a row say. Long texts are cut before (`errorText`). */
+/** Words of servers without a row. Long texts are cut before (`errorText`). */
 const looseWords = /context window|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context/;
 
 /** Throttling, and what a shorter conversation wouldn't change. */

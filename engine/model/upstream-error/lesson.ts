@@ -3,7 +3,7 @@ import type { Losses } from '../loss.ts';
 import { leastRoom } from './output-refusal.ts';
 import { outputPaths, taughtFields } from './taught-fields.ts';
 
-/** What a provider's model has refused, and so what is changed in requests to it. */
+/** A refusal of a provider's model, and the resulting change of requests to it. */
 export type Lesson =
   /** Left out; with `beside`, only where that is sent too. */
   | { readonly does: 'leave'; readonly field: string; readonly beside?: string | undefined }
@@ -18,7 +18,7 @@ export type Lesson =
     }
   /** Sent under another name. */
   | { readonly does: 'rename'; readonly field: string; readonly to: string }
-  /** What an answer may have, in tokens. */
+  /** Maximum of an answer, in tokens. */
   | { readonly does: 'limit'; readonly field: 'max_tokens'; readonly max: number }
   /**
    * What prompt and answer may have together, in tokens. `perToken`: the host's tokens for one of the estimate, as seen with a prompt
@@ -103,7 +103,7 @@ const applyLesson = (call: TaughtCall, lesson: Lesson, estimate: number, losses?
 /** Tokens from which on a prompt tells how a host counts. */
 const tellingPrompt = 1_000;
 
-/** What another prompt may have beyond the estimate, in tokens: the host's template and its names of tools. */
+/** Tokens that a prompt may have beyond the estimate: the host's template and its names of tools. */
 const spare = (window: number): number => Math.min(window >> 4, Math.max(256, window >> 6));
 
 /** Tokens that are left for the answer, with some to spare for a prompt other than the one that was refused. */
@@ -184,7 +184,7 @@ const lossOf = (path: string): string => taughtFields.find(({ paths }) => paths.
 
 const pathsOf = (name: string): readonly string[] => fieldOf(name)?.paths ?? [name];
 
-/** Where a body has a field of the table; `undefined`: it lacks it. */
+/** Path of a field of the table in a body; `undefined`: it lacks it. */
 export const sentAt = (body: JsonObject, name: string): string | undefined =>
   pathsOf(name).find((path) => changeAt(body, path.split('.'), () => undefined) !== body);
 

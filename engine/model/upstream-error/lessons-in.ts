@@ -94,7 +94,7 @@ const renameIn = (text: string, { body }: TaughtCall): Lesson | undefined => {
   return undefined;
 };
 
-/** What hosts say in place of a field's name. */
+/** Words of hosts in place of a field's name. */
 const prose: readonly (readonly [RegExp, string])[] = [
   [/\bsupport (?:thinking|reasoning)(?=$|[,;)"'\n]|\.(?:\s|$))/gi, 'support `reasoning_effort`'],
   [/\bpenalty (?=is not)/gi, 'parameters `presence_penalty`, `frequency_penalty` '],
@@ -110,7 +110,7 @@ const refuses =
 const excludesBoth =
   /\bboth\b|together|mutually exclusive|only one|one of (?:them|these)|simultaneous|at the same time|combin|either/i;
 
-/** Where a list of what is allowed begins: names in it aren't refused. */
+/** Beginnings of a list of allowed names, which aren't refused. */
 const allowedList =
   /(?:supported|allowed|valid|accepted|permitted|known|possible|available) (?:parameters|fields|arguments|keys|properties|values|options|settings|levels|efforts)\b|must be one of|should be one of|expected one of|one of:|input should be|only supports?\b|(?:(?:must|should) be|expected) (?=["'`[(])/i;
 
@@ -161,7 +161,7 @@ const lessonOf = (row: TaughtField, field: string, clause: string, call: TaughtC
   if (row.group === 'sampling' && !/default/i.test(clause)) {
     const range = rangeIn(clause);
     const lesson: Lesson = { does: 'bound', field, ...range };
-    // What is refused although it is in the range is its end, which doesn't belong to it.
+    // A refused value inside the range is its end, which doesn't belong to it.
     if (range && changes(lesson, call, 0)) return lesson;
   }
   // The newer name is the only one that hosts lack.
@@ -186,7 +186,7 @@ const lessonOfValue = (text: string, { body }: TaughtCall): readonly Lesson[] =>
     return field === undefined ? [] : [{ does: 'replace', field, allowed }];
   });
 
-/** Where a body has this value of a field. */
+/** Path at which a body has this value of a field. */
 const pathOf = (body: TaughtCall['body'], row: TaughtField, value: string): string | undefined =>
   row.paths.find((path) => {
     let at: unknown = body;
@@ -238,7 +238,7 @@ const nameOf = ({ names, paths }: TaughtField): string => paths[0] ?? names[0] ?
 /** A name without capitals and underscores: hosts spell the same one in several ways. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
-/** What several rows have is the first one's. */
+/** A field of several rows is the first one's. */
 const byName: ReadonlyMap<string, TaughtField> = new Map(
   taughtFields
     .flatMap((row) => [...row.names, ...row.paths].map((name): [string, TaughtField] => [plainName(name), row]))

@@ -1,8 +1,8 @@
-/** What a refusal of an output limit says, in tokens. */
+/** The limits that a refusal of an output limit names, in tokens. */
 interface OutputRefusal {
-  /** What prompt and answer may have together. */
+  /** Maximum of prompt and answer together. */
   readonly window?: number;
-  /** What an answer may have. */
+  /** Maximum of an answer. */
   readonly limit?: number;
   /** The prompt, as the host counts it. */
   readonly prompt?: number;
@@ -22,7 +22,7 @@ const ofWindow =
 /** The answer's own bound, though the text goes on about windows. */
 const ofAnswerAlone = /max_tokens[`'"]? must be (?:less|lower|at most|<=|between)/i;
 
-/** How hosts say what the prompt has. Each repetition has a bound: the texts are foreign. */
+/** Patterns of hosts for the prompt's size. Each repetition has a bound: the texts are foreign. */
 const promptCounts: readonly RegExp[] = [
   /(\d{1,12}) (?:tokens )?(?:in|from|of) (?:the |your )?(?:input|messages|prompt|text input)/i,
   /(\d{1,12}) [`'"]?(?:input|inputs|prompt)[`'"]? tokens/i,

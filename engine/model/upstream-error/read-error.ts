@@ -1,7 +1,7 @@
 import { errorText } from '../fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/json.ts';
 
-/** What an upstream's error says, in any shape. */
+/** The text of an upstream's error, in any shape. */
 export interface ErrorReport {
   /** Its words for people; empty if there are none. Keys in them are masked. */
   readonly message: string;
@@ -128,7 +128,7 @@ const wordsOfObject = (object: JsonObject, objects: JsonObject[], depth: number)
   return '';
 };
 
-/** What some hosts say beside a general message: a detail, or the words of the host behind them. */
+/** The detail that some hosts put beside a general message: a detail, or the words of the host behind them. */
 const moreWords = ({ detail, metadata }: JsonObject, from: string, words: string): string[] => {
   const raw = isJsonObject(metadata) ? metadata.raw : undefined;
   return [from === 'detail' ? undefined : detail, raw]

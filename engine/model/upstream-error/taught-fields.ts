@@ -1,8 +1,8 @@
-/** What a refusal may name that isn't the request itself. Turns, tools and the model aren't in it, so they are never touched. */
+/** Fields that a refusal may name and that aren't the request itself. Turns, tools and the model aren't in it, so they are never touched. */
 export interface TaughtField {
   /** Its names in refusals, in every wire format; hosts also write them with capitals in place of underscores. */
   readonly names: readonly string[];
-  /** Where requests have it: members from the body's root; `[]` is every item of a list. */
+  /** Its path in requests: members from the body's root; `[]` is every item of a list. */
   readonly paths: readonly string[];
   /** The gateway's name of it, as losses have it, where that isn't its path. */
   readonly loss?: string;

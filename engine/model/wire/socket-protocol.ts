@@ -2,12 +2,12 @@ import type { Fault } from '../fault.ts';
 import type { JsonObject } from '../json/json.ts';
 import type { SseRecord } from './sse-record.ts';
 
-/** How the clients of a protocol send requests over a WebSocket connection. Values in, values out. */
+/** Requests of a protocol's clients over a WebSocket connection. Values in, values out. */
 export interface SocketProtocol {
   readonly limits: SocketLimits;
   /** Reads a client's text message. */
   read(message: Uint8Array): SocketMessage;
-  /** What is wrong with a message or with the state of a connection, in the protocol's own codes. */
+  /** Faults of a message or of a connection's state, in the protocol's own codes. */
   readonly faults: SocketFaults;
   /** The error event for a request that gets no answer, or for a message that is none. `stream`: empty for the default stream. */
   readonly encodeError: (error: SocketError, stream: string) => string;
@@ -21,7 +21,7 @@ export interface SocketProtocol {
   readonly readAnswer: (reserve: (bytes: number) => boolean) => SocketAnswerReader;
 }
 
-/** What one connection may have at a time. */
+/** Limits of one connection at a time. */
 interface SocketLimits {
   /** Streams with a name. */
   readonly streams: number;
@@ -52,7 +52,7 @@ export interface RequestMessage {
   readonly mayBeStored: boolean;
   /** The vendor keeps the conversation under an id of its own, so that the items here are not all of it. */
   readonly isStored: boolean;
-  /** What the request says in place of headers, which the connection's are for all its requests. */
+  /** Per-request headers from the message: the connection's are those of all its requests. */
   readonly headers: Readonly<Record<string, string>>;
   /** The items that it adds to the conversation, without brackets. */
   items(): Uint8Array;

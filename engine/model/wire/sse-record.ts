@@ -23,5 +23,5 @@ export interface FramedRecords {
   readonly records: readonly FramedRecord[];
 }
 
-/** What comes of an answer at once: bytes at any split, or records. */
+/** A chunk of an answer: bytes at any split, or records. */
 export type AnswerChunk = Uint8Array | FramedRecords;

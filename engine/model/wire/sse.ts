@@ -174,7 +174,7 @@ const readOutside = (state: State, line: string, out: SseRecord[]): void => {
   if (position.depth <= 0 || outside.length > maxOutside.json) flushOutside(state, out);
 };
 
-/** What the lines of formatted JSON begin with, after its first. */
+/** Beginning of a line of formatted JSON, after its first. */
 const jsonLine = /^[\s"}\]]/;
 
 /** JSON may stand in a list whose other items are framed. */
@@ -281,7 +281,7 @@ export const bytesOf = (chunk: AnswerChunk): Uint8Array =>
 
 const recordEnd = Buffer.from('\n\n');
 
-/** How many bytes a chunk has; of records, those of their data. */
+/** Size of a chunk in bytes; of records, that of their data. */
 export const lengthOf = (chunk: AnswerChunk): number => {
   if (chunk instanceof Uint8Array) return chunk.length;
   let length = 0;

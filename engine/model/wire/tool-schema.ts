@@ -6,7 +6,7 @@ import { mergeAlternatives } from './merge-alternatives.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { schemaAt } from './schema-reference.ts';
 
-/** What a vendor accepts in the JSON Schema of a tool's parameters. */
+/** A vendor's dialect of JSON Schema for a tool's parameters. */
 export interface ToolSchemaForm {
   /** `anyOf`, `oneOf` and `allOf` at the root. `merged`: one object with the properties of all. */
   readonly rootUnion: 'kept' | 'merged';
@@ -34,10 +34,10 @@ export const anyToolSchema: ToolSchemaForm = {
   dialectName: 'kept',
 };
 
-/** What strict tools accept. Source: OpenAI guide "Structured Outputs", "Supported schemas", as of November 2026. */
+/** The dialect of strict tools. Source: OpenAI guide "Structured Outputs", "Supported schemas", as of November 2026. */
 export const strictToolSchema: ToolSchemaForm = { ...anyToolSchema, rootUnion: 'merged' };
 
-/** What all known servers accept. */
+/** The dialect that all known servers accept. */
 export const narrowToolSchema: ToolSchemaForm = {
   rootUnion: 'merged',
   references: 'inlined',

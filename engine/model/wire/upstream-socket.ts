@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts';
 import type { FramedRecord } from './sse-record.ts';
 
-/** How streamed requests of a wire format go to a vendor over a WebSocket connection. Values in, values out. */
+/** Streamed requests of a wire format to a vendor over a WebSocket connection. Values in, values out. */
 export interface UpstreamSocket {
   /** Reads the body of a request over HTTP, which must be valid JSON; `undefined` if it can't go over a WebSocket. */
   readonly read: (body: string) => UpstreamRequest | undefined;
@@ -19,11 +19,11 @@ export interface UpstreamRequest {
   answerReader(isContinued: boolean): UpstreamAnswerReader;
 }
 
-/** What a connection remembers of its latest response, so that the next request may send only what is new. */
+/** A connection's memory of its latest response, so that the next request may send only the new items. */
 export interface SocketChain {
   /** JSON text. */
   readonly model: string;
-  /** How many items the whole input had, and the digest of their bytes. */
+  /** The number of items of the whole input, and the digest of their bytes. */
   readonly count: number;
   readonly digest: string;
   readonly responseId: string;

@@ -9,7 +9,7 @@ export const blockHeadBytes = 3;
 /** The longest header of a frame, in bytes. */
 export const maxFrameHeadBytes = 18;
 
-/** What begins at this offset: a frame, or one without content. Throws a `RangeError` for other data. */
+/** The frame at this offset: a frame, or one without content. Throws a `RangeError` for other data. */
 export const frameKind = (view: DataView, at: number): 'content' | 'skippable' => {
   const magic = view.getUint32(at, true);
   if (magic === zstd) return 'content';
@@ -23,7 +23,7 @@ export const skippableBytes = (view: DataView, at: number): number => view.getUi
 /** Bytes of a frame's header; `descriptor`: its fifth byte. */
 export const frameHeadBytes = (descriptor: number): number => sizeAt(descriptor) + sizeBytes(descriptor);
 
-/** What a frame's header declares. `contentBytes`: the decompressed size, if any; the checksum follows the last block. */
+/** A frame's header. `contentBytes`: the decompressed size, if any; the checksum follows the last block. */
 export const readFrameHead = (view: DataView, at: number) => {
   const descriptor = view.getUint8(at + 4);
   const contentBytes = readSize(view, at + sizeAt(descriptor), sizeBytes(descriptor));
@@ -35,7 +35,7 @@ export const readFrameHead = (view: DataView, at: number) => {
   };
 };
 
-/** What a block's header declares. `bytes`: those of the block after its header. */
+/** A block's header. `bytes`: those of the block after its header. */
 export const readBlockHead = (view: DataView, at: number) => {
   const head = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
   const isRepeatedByte = ((head >> 1) & 3) === 1;

@@ -27,7 +27,7 @@ export interface ReplyState {
   readonly deltaParser: DeltaParser<JsonObject>;
   started: boolean;
   done: boolean;
-  /** What was said outside the framing since the last record. */
+  /** Text outside the framing since the last record. */
   said: string;
   /** Blocks started so far; the open one has the index `blocks - 1`. */
   blocks: number;
@@ -154,7 +154,7 @@ export const readEnd = (state: ReplyState, { type, usage, delta, ...beside }: Js
   keepRest(state, rest);
 };
 
-/** What the vendor changed in the history. A client of this format gets the list, too. */
+/** The vendor's changes to the history. A client of this format gets the list, too. */
 const readTransformations = (state: ReplyState, { input_transformations }: JsonObject): void => {
   if (!Array.isArray(input_transformations) || input_transformations.length === 0) return;
   recordTransformations(input_transformations, state.context.losses);

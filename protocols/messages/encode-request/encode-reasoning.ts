@@ -89,7 +89,7 @@ export const bindThinking = (
   turns: readonly Turn[],
 ): JsonObject | undefined => {
   if (!binds || !turns.some(({ parts }) => parts.some(isNative))) return thinking;
-  // What can't be off is on without a control, too.
+  // Thinking that can't be switched off is on without a control, too.
   const control = thinking ?? (canBeOff ? undefined : { type: 'adaptive' });
   if (control?.type !== 'adaptive' && control?.type !== 'enabled') return thinking;
   return { ...control, block_binding: { prefix_mismatch_behavior: 'drop_block' } };

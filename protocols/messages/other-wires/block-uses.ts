@@ -3,7 +3,7 @@ import type { Turn } from '../../../engine/model/request.ts';
 import { isDecoded } from '../decode-request/decode-content.ts';
 import type { BlockType, DecodedBlock } from '../schema-request.ts';
 
-/** What becomes of a block of this format on its way to another one. */
+/** The conversion of a block of this format to another one. */
 type BlockUse =
   /** A line of text. */
   | 'tool-reference'
@@ -42,7 +42,7 @@ const uses: Readonly<Record<Exclude<BlockType, DecodedBlock>, BlockUse>> = {
 
 const byType: ReadonlyMap<string, BlockUse> = new Map(Object.entries(uses));
 
-/** What becomes of a block that was kept as it is. An unknown one that carries a part of the request is rejected. */
+/** The conversion of a block that was kept unchanged. An unknown one that carries a part of the request is rejected. */
 export const blockUse = (block: JsonObject, role: Turn['role']): BlockUse => {
   const type = String(block.type);
   // The decoder didn't know its kind of source.

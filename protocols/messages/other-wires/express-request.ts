@@ -42,7 +42,7 @@ const saysMore = ({ parts, extra }: Turn): boolean => extra !== undefined || par
 /** Whether a tool may have something that only this format has, such as its deferral. */
 const isOwnTool = ({ type, extra }: Tool): boolean => type === 'hosted' || extra !== undefined;
 
-/** Where losses go, and whether blocks of the vendor's own tools stay. */
+/** The receiver of losses, and whether blocks of the vendor's own tools stay. */
 interface Expressing {
   readonly losses: Losses;
   readonly keepsHosted: boolean;
@@ -77,7 +77,7 @@ const withoutUnderstood = ({ effort }: Turn, { fields }: Extra): JsonObject => {
 const withoutMoot = ({ diagnostics: _, context_management: context, ...fields }: JsonObject): JsonObject => {
   const kept: JsonDraft = { ...fields };
   if (context !== undefined && !clearsThinkingOnly(context)) kept.context_management = context;
-  // What thinking is bound to matters only where it goes back to the vendor.
+  // The binding of thinking matters only if it goes back to the vendor.
   if (kept.thinking !== undefined) kept.thinking = without(kept.thinking, 'block_binding');
   return kept;
 };

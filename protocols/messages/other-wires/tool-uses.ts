@@ -20,7 +20,7 @@ type ToolKind =
   | 'tool_search_tool_regex'
   | 'web_fetch';
 
-/** What becomes of a tool of the vendor's on its way to another format. */
+/** The conversion of a vendor's tool to another format. */
 type ToolUse =
   /** The vendor runs it: the upstream's counterpart, or a loss. */
   | 'vendor-run'

@@ -27,7 +27,7 @@ export interface ReplyState {
   started: boolean;
   /** The reply is complete or has failed; later input is ignored. */
   done: boolean;
-  /** What was said outside the framing since the last event. */
+  /** Text outside the framing since the last event. */
   said: string;
   webSearches: number;
 }

@@ -47,7 +47,7 @@ export interface DecodedTools {
   readonly namesIn: (at: string) => readonly string[];
 }
 
-/** What the decoders of one request's tools share. */
+/** Shared state of the decoders of one request's tools. */
 interface Context {
   readonly flat: FlatNames;
   readonly found: boolean;
@@ -153,7 +153,7 @@ const always = (): boolean => true;
 const runsLocally = ({ environment }: JsonObject): boolean =>
   !isJsonObject(environment) || environment.type === undefined || environment.type === 'local';
 
-/** How each type of tool is decoded. */
+/** Decoders by type of tool. */
 const decoders: Readonly<Record<ToolType, ToolDecoder>> = {
   function: (tool, at, { found }) => [decodeFunction(tool, at, found)],
   custom: (tool, at, { found }) => [decodeCustom(tool, at, found)],

@@ -21,7 +21,7 @@ import { callIdForm, type ResponsesTraits } from '../dialect.ts';
 import { type CalledTool, calledTool } from '../tool-names.ts';
 import { ToolItemQueue } from './tool-item-queue.ts';
 
-/** What the encoders of one request share. */
+/** Shared state of the encoders of one request. */
 export interface ContentContext {
   readonly losses: Losses;
   /** The place being encoded, for losses. */

@@ -69,7 +69,7 @@ export const encodeSystem = (system: readonly TextPart[], context: ContentContex
   };
 };
 
-/** Where an instruction goes: into the member or a message of its own, as it came, or to the front. */
+/** The place of an instruction: into the member or a message of its own, as it came, or to the front. */
 type Place = 'member' | 'message' | 'front';
 
 const placeOf = ({ at }: TextPart): Place => {

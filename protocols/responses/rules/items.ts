@@ -77,7 +77,7 @@ const inputTypes = [
   ['response.custom_tool_call_input', 'custom_tool_call'],
 ] as const;
 
-/** What an item is added without, by its type. */
+/** Members that are absent when an item is added, by its type. */
 const emptyMembers: Readonly<Record<string, readonly string[]>> = {
   message: ['content'],
   reasoning: ['summary'],

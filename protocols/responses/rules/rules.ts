@@ -68,7 +68,7 @@ export type ResponsesRule =
   | 'failure'
   | 'error';
 
-/** What binds this gateway's answers alone: the reference leaves it open, and each server has ids of its own. */
+/** Rules for this gateway's answers alone: the reference leaves it open, and each server has ids of its own. */
 export const own: readonly ResponsesRule[] = [
   'event-type',
   'response-members',
@@ -80,7 +80,7 @@ export const own: readonly ResponsesRule[] = [
   'output-same',
 ];
 
-/** What servers that are merely like OpenAI's are known to break. Source: recorded traffic. */
+/** Rules that servers imitating OpenAI's are known to break. Source: recorded traffic. */
 export const narrow: readonly ResponsesRule[] = ['event-line', 'done-word'];
 
 export type Checking = Check<ResponsesRule>;

@@ -10,7 +10,7 @@ import {
 import type { SocketChain } from '../../../engine/model/wire/upstream-socket.ts';
 import type { CreateBody } from './create-body.ts';
 
-/** What is kept of a request: the whole may be large. */
+/** The kept part of a request: the whole may be large. */
 export type SentInput = Pick<SocketChain, 'model' | 'count' | 'digest'>;
 
 /** The bytes of output that a connection remembers. More of it, and the next request is sent whole. */
@@ -75,7 +75,7 @@ const digestOf = (items: readonly string[], count: number): string => {
   return digest.digest('base64');
 };
 
-/** What vendors add to an item for clients; models don't see it. */
+/** Members that vendors add to an item for clients; models don't see them. */
 const bookkeeping: ReadonlySet<string> = new Set(['id', 'status']);
 
 /** Whether a client returns the item as it came. It may leave out what is empty, the bookkeeping, and the type of a message. */

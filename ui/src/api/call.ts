@@ -5,7 +5,7 @@ import { gatewayUrl } from './gateway-url.ts';
 import { isJsonObject, parseJson, parseObject } from './json.ts';
 import { keyFor, refuseKey } from './key.ts';
 
-/** What a call may say beside its path. */
+/** Options of a call beside its path. */
 interface CallOptions {
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -96,7 +96,7 @@ const ask = async (
   return response;
 };
 
-/** What a failed answer says, whichever of the gateway's error shapes it has. */
+/** The message of a failed answer, in any of the gateway's error shapes. */
 export const failure = async (response: Response): Promise<ApiError> =>
   failureIn(response.status, await response.text().catch(() => ''));
 

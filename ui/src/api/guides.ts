@@ -1,10 +1,10 @@
 import type { ClientGuides } from '../../../admin/schema.ts';
 import { call } from './call.ts';
 
-/** How to direct one client program to the gateway. */
+/** Guide for directing one client program to the gateway. */
 export type ClientGuide = ClientGuides['guides'][number];
 
-/** What the texts to copy depend on. */
+/** Inputs of the texts to copy. */
 interface GuideQuery {
   /** The address by which the programs reach the gateway. */
   readonly base: string;
@@ -15,6 +15,6 @@ interface GuideQuery {
   readonly key: boolean;
 }
 
-/** How client programs are directed to the gateway. */
+/** Guides for directing client programs to the gateway. */
 export const readGuides = (query: GuideQuery, signal?: AbortSignal): Promise<ClientGuides> =>
   call('/api/clients/guides', { query: { ...query, key: String(query.key) }, signal });

@@ -10,7 +10,7 @@ interface KeyState {
   readonly refused: boolean;
 }
 
-/** Whose key: the administrator's for `/api`, or a client's for the model routes. */
+/** Kind of key: the administrator's for `/api`, or a client's for the model routes. */
 export type KeyOwner = 'administrator' | 'client';
 
 /** The administrator's key, and whether the service wants (another) one. */

@@ -8,7 +8,7 @@ export type { LogFile };
 /** All log files, newest first. */
 export const listLogs = (signal?: AbortSignal): Promise<readonly LogFile[]> => call('/api/logs/files', { signal });
 
-/** Where a log's answer begins and ends. */
+/** The range of a log's answer. */
 interface LogSpan {
   /** In bytes: where the next lines begin. */
   readonly offset: number;

@@ -6,7 +6,7 @@ export type { Protocol };
 /** All of them. */
 export const protocols = ['messages', 'chat', 'responses'] as const satisfies readonly Protocol[];
 
-/** What people call them. */
+/** Their usual names. */
 export const protocolTitles: Readonly<Record<Protocol, string>> = {
   messages: 'Messages',
   chat: 'Chat Completions',
@@ -20,7 +20,7 @@ export const shortProtocolTitles: Readonly<Record<Protocol, string>> = {
   responses: 'Responses',
 };
 
-/** Where each one is served. */
+/** The path of each. */
 export const protocolPaths: Readonly<Record<Protocol, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',

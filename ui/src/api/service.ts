@@ -2,7 +2,7 @@ import type { FleetState, ModelCatalogueReply, ServiceState } from '../../../adm
 import { call } from './call.ts';
 import type { Outcome } from './config/config.ts';
 
-/** What the service tells of itself. */
+/** The service's report on itself. */
 export const readService = (signal?: AbortSignal): Promise<ServiceState> => call('/api/service', { signal });
 
 /** Puts new processes in the place of those that serve; no stream is cut. */

@@ -7,15 +7,15 @@ export type UsageGroup = UsageReport['by'];
 /** The steps of charts. */
 export type ChartStep = Exclude<UsageReport['step'], '5s' | 'none'>;
 
-/** What a report of usage is about. */
+/** The query of a usage report. */
 interface UsageQuery {
-  /** How long ago it begins: `7d`. */
+  /** Its start, as a time before now: `7d`. */
   readonly from: string;
-  /** How long ago it ends; default: now. */
+  /** Its end, as a time before now; default: now. */
   readonly to?: string;
   readonly by: UsageGroup | `${UsageGroup},${UsageGroup}`;
   readonly step: UsageReport['step'];
-  /** How far the clock by which days and months begin is ahead of UTC, in minutes. */
+  /** Offset from UTC of the clock by which days and months begin, in minutes. */
   readonly offset?: number;
 }
 

@@ -4,7 +4,7 @@ import { ApiError, isAbort, wordError } from './api-error.ts';
 import { connection } from './connection.ts';
 import { keyState } from './key.ts';
 
-/** What was asked for, as far as it is there. */
+/** The requested data, as far as it is loaded. */
 export interface Loaded<T> {
   /** The newest that came; stays while a later attempt fails. */
   readonly data: T | undefined;

@@ -1,7 +1,7 @@
 import type { ConfigFile } from '../api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 
-/** How a fact of a condition is edited. */
+/** The form in which a fact of a condition is edited. */
 type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'share' | 'client' | 'headers' | 'time' | 'decides';
 
 /** A fact of a request that the condition of a rule may name. */
@@ -44,7 +44,7 @@ export const facts: readonly Fact[] = [
   { name: 'decides', title: 'A model’s decision', kind: 'decides' },
 ];
 
-/** What joins conditions. */
+/** Operators that join conditions. */
 export const joins = [
   { name: 'all', title: 'All of' },
   { name: 'any', title: 'Any of' },

@@ -76,7 +76,7 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      // What is saved is nobody's unfinished work.
+      // A saved value is nobody's unfinished work.
       faults: draft ? faults : found.faults,
       unseen: draft ? unseen : [],
       warnings: found.warnings,

@@ -25,7 +25,7 @@ export const Problems = ({
   </div>
 );
 
-/** How much is wrong with what is at and below a path, for the head of its row. */
+/** Number of findings at and below a path, for the head of its row. */
 export const FindingsBadge = ({ path }: { readonly path: string }) => {
   const { faults, warnings } = useForm();
   const problems = faults.filter((one) => isWithin(one.path, path)).length;

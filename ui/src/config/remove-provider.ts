@@ -4,7 +4,7 @@ import { askedBy, ownRulesOf, textsToValue, valueToTexts, withAsked } from './co
 import { withMember } from './fields/field-path.ts';
 import { fallbacksOf, routeOf, rules, withFallbacks, withRoute } from './rules.ts';
 
-/** What uses a provider, in words; empty: nothing does. */
+/** The uses of a provider, in words; empty: none. */
 export const usesOf = (config: ConfigFile, provider: string): readonly string[] => {
   const isOf = belongsTo(provider);
   return [

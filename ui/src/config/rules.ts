@@ -6,7 +6,7 @@ import { withInner, withMember } from './fields/field-path.ts';
 export interface Rule {
   readonly name: 'default' | 'compact' | 'longContext' | 'image' | 'webSearch' | 'background' | 'think';
   readonly title: string;
-  /** Which requests match. */
+  /** The requests that match, in words. */
   readonly fits: string;
 }
 

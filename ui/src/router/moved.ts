@@ -1,6 +1,6 @@
 import type { Route } from './route.ts';
 
-/** Where pages are whose addresses changed, by the beginning of their old paths; the rest of a path and the query go along. */
+/** New addresses of moved pages, by the beginning of their old paths; the rest of a path and the query stay. */
 const moved: Readonly<Record<string, string>> = {
   '': '/requests',
   overview: '/requests',

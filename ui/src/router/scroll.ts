@@ -1,7 +1,7 @@
-/** Where each entry of the browser's history was scrolled to, by the number in the entry's state. */
+/** Scroll positions of the browser's history entries, by the number in the entry's state. */
 const positions = new Map<number, number>();
 
-/** How many are kept. */
+/** Maximum kept. */
 const mostPositions = 200;
 
 let current = 0;
@@ -23,7 +23,7 @@ export const rememberScroll = (): void => {
   if (positions.size > mostPositions && oldest !== undefined) positions.delete(oldest);
 };
 
-/** How long a page may take until what it loads has its place, in milliseconds. */
+/** Time limit for a page's data to appear, in milliseconds. */
 const patienceMs = 1_000;
 
 /** Scrolls to where this entry was left, to the top if it is new. Returns a function that gives up. */
@@ -42,7 +42,7 @@ export const restoreScroll = (): (() => void) => {
     if (performance.now() - startedMs > patienceMs) stop();
     else frame = window.requestAnimationFrame(scroll);
   };
-  // What comes above would move the position otherwise.
+  // Data loaded above would move the position otherwise.
   style.overflowAnchor = 'none';
   for (const name of userScrolls) window.addEventListener(name, stop, { passive: true });
   scroll();

@@ -89,7 +89,7 @@ const Links = ({ current }: { readonly current: string | undefined }) =>
     </ul>
   ));
 
-/** Where there are unsaved changes, other than on this page. */
+/** Pages with unsaved changes, other than this one. */
 const UnsavedLinks = ({ current }: { readonly current: string | undefined }) =>
   [...useStore(unsaved)].map(
     ([what, { address, pages: shownOn }]) =>

@@ -1,6 +1,6 @@
 import { pages } from '../pages.ts';
 
-/** How long after the start the other pages' code is loaded, in milliseconds: what was asked for comes first. */
+/** Delay after the start before the other pages' code is loaded, in milliseconds: the requested page comes first. */
 const afterMs = 2_000;
 
 /**
@@ -16,7 +16,7 @@ export const preloadPages = (): (() => void) => {
   ];
   const run = async (): Promise<void> => {
     for (const load of loads) {
-      // What fails is loaded when it is opened, which says so.
+      // A page that fails to load is loaded again when it is opened, which shows the error.
       if (!isOver) await load().catch(() => undefined);
     }
   };

@@ -5,7 +5,7 @@ import { createStore } from './store.ts';
 interface Shortcut {
   /** One key, two in a row with a space between them, or one with Ctrl (or Command): `?`, `g y`, `Ctrl+s`. */
   readonly keys: string;
-  /** What it does: `Go to Requests`. */
+  /** Its action: `Go to Requests`. */
   readonly does: string;
   readonly run: () => void;
 }

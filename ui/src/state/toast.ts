@@ -5,7 +5,7 @@ interface Toast {
   readonly id: number;
   readonly text: string;
   readonly kind: 'done' | 'failed';
-  /** What can be done about it; the message goes then. */
+  /** An action; it closes the message. */
   readonly action?: { readonly label: string; readonly run: () => unknown } | undefined;
 }
 
@@ -14,7 +14,7 @@ export const toasts = createStore<readonly Toast[]>([]);
 
 let lastId = 0;
 
-/** How long a message stays, in milliseconds; failures stay until they are dismissed. */
+/** Display time of a message, in milliseconds; failures stay until they are dismissed. */
 const shownMs = 6_000;
 
 /** The same of one with an action. */

@@ -3,7 +3,7 @@ import { createStore } from './store.ts';
 
 /** Something with unsaved changes, which stay as a draft when its page is left. */
 interface Unsaved {
-  /** Where it was changed: `#/routing`. */
+  /** The page of the change: `#/routing`. */
   readonly address: string;
   /** Pages that show the draft, by the first part of their addresses. */
   readonly pages: readonly string[];

@@ -43,7 +43,7 @@ export const useRows = <T>(list: readonly T[], onChange: (next: readonly T[]) =>
   };
 };
 
-/** Which rows are open, by their keys. `show` does nothing for a row that doesn't exist. */
+/** The open rows, by their keys. `show` does nothing for a row that doesn't exist. */
 export const useOpenRows = () => {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const show = useCallback((key: number | undefined, shown: boolean): void => {

@@ -4,7 +4,7 @@ import type { AnswerPart } from './answer.ts';
 type Other = Exclude<AnswerPart, { readonly type: 'tool' }>;
 type Call = Extract<AnswerPart, { readonly type: 'tool' }>;
 
-/** What a tool returned. */
+/** The result of a tool. */
 export interface ToolResult {
   readonly failed: boolean;
   readonly parts: readonly TurnPart[];

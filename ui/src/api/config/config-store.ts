@@ -29,7 +29,7 @@ export const reloadConfig = async (): Promise<void> => {
   }
 };
 
-/** How long another process of the service may take to learn of a change, in milliseconds. */
+/** Time limit for another process of the service to learn of a change, in milliseconds. */
 const learnsMs = 2_000;
 const askAgainMs = 150;
 

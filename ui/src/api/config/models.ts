@@ -5,7 +5,7 @@ export type { KnownModel };
 
 type ProviderModelFacts = ModelCatalogueReply['providers'][number];
 
-/** What a model may lack. */
+/** Capabilities that a model may lack. */
 export const lackTitles: Readonly<Record<NonNullable<KnownModel['lacks']>[number], string>> = {
   sampling: 'Sampling fields',
   forcedToolChoice: 'Forced tool calls',
@@ -14,7 +14,7 @@ export const lackTitles: Readonly<Record<NonNullable<KnownModel['lacks']>[number
   minimalEffort: 'Minimal effort',
 };
 
-/** What is known of the saved providers' models. */
+/** Known facts of the saved providers' models. */
 export const readModelFacts = async (signal?: AbortSignal): Promise<readonly ProviderModelFacts[]> =>
   (await call<ModelCatalogueReply>('/api/models', { signal })).providers;
 
@@ -22,7 +22,7 @@ export const readModelFacts = async (signal?: AbortSignal): Promise<readonly Pro
 export const refreshModels = async (provider: string, signal?: AbortSignal): Promise<RefreshedModels> =>
   call('/api/models/refresh', { method: 'POST', body: { provider }, signal });
 
-/** Where a model's price comes from, and of which date it is. */
+/** Source and date of a model's price. */
 export const priceSource = (
   { listedAt, factsOf }: Pick<ProviderModelFacts, 'listedAt' | 'factsOf'>,
   { price, from }: Pick<KnownModel, 'price' | 'from'>,

@@ -10,7 +10,7 @@ export type FeedEvent =
   | { readonly type: 'activity' | 'traffic'; readonly data: Activity }
   | { readonly type: 'log'; readonly data: FeedLog };
 
-/** What a feed is about, as in the query of `GET /api/feed`. */
+/** The topics of a feed, as in the query of `GET /api/feed`. */
 export type FeedQuery = Readonly<Record<string, string | number>>;
 
 /** `missing`: no events arrive; what a page shows must be asked for. */

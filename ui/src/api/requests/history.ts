@@ -10,7 +10,7 @@ import { call, failure, send } from '../call.ts';
 
 export type { HistoryExtent, HistoryFacets, HistoryHistogram, KeptRequest };
 
-/** How many requests one page shows. */
+/** Number of requests on one page. */
 const pageRequests = 100;
 
 /** The members of a search, by their names in the query. */
@@ -51,7 +51,7 @@ const mostFailures = 6;
 export const readFailures = (query: HistoryQuery, signal?: AbortSignal): Promise<HistoryFailures> =>
   call('/api/history/failures', { query: { ...query, limit: mostFailures }, signal });
 
-/** How much is kept on disk. */
+/** Size of the history on disk. */
 export const readHistoryExtent = (signal?: AbortSignal): Promise<HistoryExtent> =>
   call('/api/history/extent', { signal });
 

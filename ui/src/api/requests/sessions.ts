@@ -3,7 +3,7 @@ import { call } from '../call.ts';
 
 export type { Session };
 
-/** What sessions are filtered by; the gateway filters before it limits their number. */
+/** Filters of sessions; the gateway filters before it limits their number. */
 interface SessionQuery {
   /** Since when they were used: `24h`. */
   readonly from: string;

@@ -3,7 +3,7 @@ import { createStore, useStore } from '../../state/store.ts';
 import { type Loaded, useLoad } from '../use-load.ts';
 import { listRequests, type RequestList, type RequestSummary } from './requests.ts';
 
-/** How many are kept: the same as the gateway keeps. */
+/** Maximum kept, the same as the gateway's. */
 const most = 1_000;
 
 /** The newest list that was loaded; it stays while other pages are shown. */
@@ -24,7 +24,7 @@ export const takeRequests = ({ whole, ...list }: FeedRequests): void => {
   known.set(before && !whole ? merge(before, list) : list);
 };
 
-/** How the list is kept up to date: by the feed, by asking each second, or not at all after the first time. */
+/** The way of keeping the list up to date: by the feed, by asking each second, or not at all after the first time. */
 type Updates = 'feed' | 'poll' | 'once';
 
 /** The last finished requests, newest first. `forget` drops them all. */

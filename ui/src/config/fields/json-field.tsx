@@ -23,7 +23,7 @@ export const JsonField = ({
 }: {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with a value that can be read. */
+  /** The error of a value that can be read. */
   readonly error?: string | undefined;
   readonly path: string;
   readonly value: Json | undefined;

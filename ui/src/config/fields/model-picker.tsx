@@ -18,7 +18,7 @@ export const ModelPicker = ({
   loading = false,
   onChange,
 }: {
-  /** Where the names are in the configuration. */
+  /** Path of the names in the configuration. */
   readonly path?: string;
   readonly legend?: string;
   readonly listed: readonly string[];

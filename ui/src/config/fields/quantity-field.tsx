@@ -29,7 +29,7 @@ export const QuantityField = ({
 }) => {
   const [typed, setTyped] = useState('');
   const shown = typeof value === 'number' ? showQuantity(kind, value) : (value ?? '');
-  // What was typed stays as long as it has the draft's value.
+  // The typed text stays as long as it has the draft's value.
   const text = readQuantity(kind, typed) === value && typed.trim() !== '' ? typed : shown;
   const isUnread = typeof value === 'string' && !value.startsWith('$');
   return (

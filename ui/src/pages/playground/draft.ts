@@ -45,7 +45,7 @@ export interface SentPrompt {
   readonly prompt: Prompt;
 }
 
-/** How many are kept. */
+/** Maximum kept. */
 export const mostSent = 20;
 
 /** Whether a kept value is the page's input. */

@@ -2,7 +2,7 @@ import { type PointerEvent, useState } from 'react';
 import { useWidth } from '../layout/use-width.ts';
 import './series-chart.css';
 
-/** What is drawn in one colour. */
+/** A series, drawn in one colour. */
 interface Series {
   readonly title: string;
   /** One for each time; null: unknown. */
@@ -10,14 +10,14 @@ interface Series {
 }
 
 interface SeriesChartProps {
-  /** What the drawing shows, in a sentence. */
+  /** Description of the drawing, in a sentence. */
   readonly label: string;
   /** The starts of the steps, in milliseconds since 1970. */
   readonly times: readonly number[];
   readonly step: 'minute' | 'hour' | 'day' | 'month';
   /** At most six. */
   readonly series: readonly Series[];
-  /** What is to be said of each time besides. */
+  /** Additional text of each time. */
   readonly notes: readonly (string | undefined)[];
   /** Bars on top of each other; without it, lines: values that can't be added. */
   readonly stacked: boolean;

@@ -12,7 +12,7 @@ export interface ComboOption {
   readonly note?: string;
 }
 
-/** How many suggestions are shown. */
+/** Maximum number of suggestions. */
 const mostShown = 60;
 
 /** A text field with suggestions; any other text is allowed. Source of the keys: WAI-ARIA Authoring Practices, "Combobox". */

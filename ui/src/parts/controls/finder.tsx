@@ -9,7 +9,7 @@ export interface Finding {
   readonly note?: string | undefined;
 }
 
-/** How many are listed. */
+/** Maximum number of entries. */
 const mostShown = 40;
 
 /** Finds one of many by a few letters; a click or Enter chooses it. Source of the keys: WAI-ARIA, "Combobox". */

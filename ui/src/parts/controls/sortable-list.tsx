@@ -8,7 +8,7 @@ import { type Sorting, useSorting } from './use-sorting.ts';
 interface SortableRow {
   /** Stable when the row moves. */
   readonly key: string | number;
-  /** What the row is, for screen readers. */
+  /** The row's label, for screen readers. */
   readonly name: string;
   readonly head: ReactNode;
   /** Shown below the head while the row is open. */

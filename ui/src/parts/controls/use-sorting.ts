@@ -1,6 +1,6 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 
-/** What a sortable list does with its rows. */
+/** Callbacks of a sortable list. */
 interface SortingOptions {
   /** Names of the rows, for screen readers. */
   readonly names: readonly string[];
@@ -45,7 +45,7 @@ export const useSorting = ({ names, onMove, onRemove }: SortingOptions) => {
     move,
     remove,
     isDragged: (at: number): boolean => dragged === at,
-    /** Where a dragged row would come to lie beside this one. */
+    /** The side of this row on which a dragged one would be dropped. */
     dropSide: (at: number): 'before' | 'after' | undefined => {
       if (over !== at || dragged === undefined || dragged === at) return undefined;
       return dragged < at ? 'after' : 'before';

@@ -1,7 +1,7 @@
 import type { Finding } from '../../api/config/config.ts';
 /** The props of the editor. */
 export interface JsonEditorProps {
-  /** What is edited, for screen readers. */
+  /** The label, for screen readers. */
   readonly label: string;
   readonly value: string;
   /** Without it, the editor is read-only. */

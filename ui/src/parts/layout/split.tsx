@@ -20,7 +20,7 @@ export const Split = ({
 }: {
   /** Under which the border's place is kept. */
   readonly name: string;
-  /** What the right pane shows. */
+  /** The label of the right pane. */
   readonly label: string;
   /** The right pane; without one, the left has all the room. */
   readonly side: ReactNode;

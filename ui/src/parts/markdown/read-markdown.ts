@@ -19,7 +19,7 @@ export type Block =
   | { readonly kind: 'table'; readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
   | { readonly kind: 'rule' };
 
-/** How deep blocks and runs may lie in each other; what is deeper stays as written. */
+/** Maximum nesting of blocks and runs; deeper ones stay as written. */
 const mostDepth = 16;
 
 /** Parses Markdown with tables. HTML, images and links to other than web and mail addresses stay text. */

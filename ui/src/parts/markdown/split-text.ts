@@ -1,4 +1,4 @@
-/** Where a piece may end, at a blank line, and where it ends at the latest, in characters. */
+/** Length from which a piece may end at a blank line, and maximum length, in characters. */
 const leastLength = 4_000;
 const mostLength = 8_000;
 

@@ -6,7 +6,7 @@ import './filter-chips.css';
 interface FilterChip {
   readonly key: string;
   readonly label: string;
-  /** How many rows it leaves. */
+  /** Number of rows that it leaves. */
   readonly count?: number | undefined;
   /** The colour of its dot. */
   readonly tone?: Tone;

@@ -23,7 +23,7 @@ export const useReading = (region: RefObject<HTMLElement | null>): boolean => {
       isOver = false;
       check();
     };
-    // What has the focus next is known only after the event.
+    // The next focus is known only after the event.
     const onFocus = (): void => queueMicrotask(check);
     element.addEventListener('pointerenter', onEnter);
     element.addEventListener('pointerleave', onLeave);

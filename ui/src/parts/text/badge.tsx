@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { classNames } from '../class-names.ts';
 import './badge.css';
 
-/** What a colour means. */
+/** The meaning of a colour. */
 export type Tone = 'plain' | 'accent' | 'ok' | 'warn' | 'bad';
 
 /** A short label in a box. */

@@ -5,7 +5,7 @@ import './figures.css';
 interface Figure {
   readonly title: string;
   readonly value: ReactNode;
-  /** What it is compared with. */
+  /** The figure for comparison. */
   readonly note?: ReactNode;
 }
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { count } from '../../format/figures.ts';
 import { Button } from '../controls/button.tsx';
 
-/** How many characters are shown at first, and how many more at each click. */
+/** Number of characters shown at first, and added at each click. */
 const firstLength = 16_000;
 const nextLength = 60_000;
 

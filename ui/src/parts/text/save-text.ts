@@ -1,4 +1,4 @@
-/** How long the browser may take to start the download, in milliseconds. */
+/** Time limit for the browser to start the download, in milliseconds. */
 const beginsMs = 10_000;
 
 /** Downloads a text, given in pieces, as a file. */

@@ -75,7 +75,7 @@ const Listing = ({ label, text }: { readonly label: string; readonly text: strin
   </ScrollRegion>
 );
 
-/** What a tool returned: its text as it is, since a tool doesn't write Markdown. */
+/** The result of a tool: its text as it is, since a tool doesn't write Markdown. */
 const Result = ({ title, result: { failed, parts } }: { readonly title: string; readonly result: ToolResult }) => (
   <Fold
     className="tool-result"

@@ -70,7 +70,7 @@ const parts: readonly { readonly title: string; readonly note: string; readonly 
   })),
 ];
 
-/** What is typed may be the id of a request that only the history on disk knows. */
+/** The typed text may be the id of a request that only the history on disk has. */
 export const typedCommand = (text: string): Command | undefined =>
   text.length >= shortestId && !text.includes(' ')
     ? { kind: 'Request', title: text, note: 'from the history', run: () => navigate(href('/requests', text)) }
