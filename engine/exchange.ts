@@ -201,7 +201,7 @@ export class ReplyProgress {
   /** Failed attempts, in order. */
   failed: readonly FailedAttempt[] = none;
 
-  // What runs stages around the call.
+  // Runs stages around the call.
   /** Present if there is one: whether the call has been made, and how it failed. */
   wrapped: { readonly accepted: boolean; readonly fault?: Fault } | undefined = undefined;
 

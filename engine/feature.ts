@@ -129,7 +129,7 @@ export interface FeatureServices {
   readonly home: string;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
-  /** The same by a clock that never goes back. */
+  /** The same by a monotonic clock. */
   readonly steadyNowMs: () => number;
   readonly logs: Logs;
   /** The configuration of the start, for settings that take effect after a restart. */

@@ -4,14 +4,14 @@ import { askDirectly } from '../runtime/ask-directly.ts';
 import type { Cli } from './cli.ts';
 import { locateService, type ServiceLocation } from './reach-service.ts';
 
-/** How long a service may take to take up a change of its file, in milliseconds. */
+/** Time limit for a service to apply a change of its file, in milliseconds. */
 const longestMs = 10_000;
 const betweenMs = 50;
 
 /** Connections per process that must see the change: the system spreads new ones over the processes. */
 const asksPerProcess = 4;
 
-/** What became of a change in a running service. `absent`: none runs. `unknown`: it didn't say in time. */
+/** The outcome of a change in a running service. `absent`: none runs. `unknown`: it didn't answer in time. */
 type Awaited = 'applied' | 'absent' | 'unknown';
 
 /** Waits until a running service serves a change of its file: until each answer of `path` fulfils `isApplied`. */

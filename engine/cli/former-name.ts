@@ -8,7 +8,7 @@ import { readPidFile } from '../service/workers/pid-file.ts';
 /** The name that the product had before. Its package was `@switchyard/gateway`. */
 export const formerName = 'switchyard';
 
-/** What the variables of the former name begin with; none of them is read. */
+/** Prefix of the variables of the former name; none of them is read. */
 const formerVariable = 'SWITCHYARD_';
 
 /** Such a variable at the beginning of a line of variables. */

@@ -3,7 +3,7 @@ import { messageOf } from '../model/fault.ts';
 import { wordsOf } from '../upstream/keys/command-keys.ts';
 import { CommandError } from './cli.ts';
 
-/** What the service may do by leave of its command line alone: its configuration can be changed over the network. */
+/** Permissions that only the service's command line can give: its configuration can be changed over the network. */
 export interface Leave {
   /** Folders that custom transformers may be loaded from. */
   readonly allowTransformerPath?: readonly string[];

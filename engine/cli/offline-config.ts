@@ -27,7 +27,7 @@ const failInvalid = (file: string, faults: readonly Finding[]): never => {
   throw new ConfigError(file, faults);
 };
 
-/** What is known of the models of a configuration outside the service, by the lists kept in `home` too. Loads no module. */
+/** Known facts of a configuration's models outside the service, including the lists in `home`. Loads no module. */
 export const offlineModelFacts = async (
   config: Config,
   home: string,

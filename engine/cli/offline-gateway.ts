@@ -39,7 +39,7 @@ export const offlineGateway = async (config: Config, home: string, leave: Leave)
   return { gateway, checked: inspectBuilt(config, gateway) };
 };
 
-/** What refusals have taught the service of a folder. */
+/** Lessons from refusals, of the service of a folder. */
 const taughtIn = (home: string): TaughtMemory =>
   new TaughtMemory(Date.now, {
     publish: () => undefined,

@@ -11,7 +11,7 @@ interface JournalOptions {
   readonly path: string;
   /** Size of the two files together, in bytes. */
   readonly maxBytes?: number;
-  /** What is lost with the process if it can't be written, for the user. */
+  /** The content that is lost with the process if it can't be written, for the user. */
   readonly contents?: string;
   /** Prints a line for the user when it can't be written; once until it can. */
   readonly report: (line: string) => void;

@@ -6,7 +6,7 @@ const maxCounters = 10_000;
 /** How long a counter that isn't read is still watched, in milliseconds: longer than a day, the period of most counters. */
 const totalsMs = 26 * 3_600_000;
 
-/** What a member has added to the shared counters, and their last known totals. */
+/** A member's additions to the shared counters, and their last known totals. */
 export class Counters {
   #unsent = new Map<string, number>();
   /** Sums that the store hasn't acknowledged. It counts a batch once. */

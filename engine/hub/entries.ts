@@ -26,7 +26,7 @@ export class EntryTable<F extends KnownEntry> {
     return true;
   }
 
-  /** Those that haven't expired, in the order of their last change. */
+  /** Live entries, in the order of their last change. */
   live(nowMs: number): readonly F[] {
     return [...this.#entries.values()].filter(({ expiresMs }) => expiresMs > nowMs);
   }

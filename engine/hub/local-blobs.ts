@@ -1,9 +1,9 @@
 import { within } from '../runtime/within.ts';
 import type { HubStore } from './contract.ts';
 
-/** How long a request waits for blobs of other nodes, in milliseconds. */
+/** Time limit of a request that waits for blobs of other nodes, in milliseconds. */
 const otherNodesMs = 50;
-/** How long blobs are kept for other nodes, in milliseconds. */
+/** Lifetime of blobs for other nodes, in milliseconds. */
 const otherNodesKeepMs = 1_800_000;
 
 /**

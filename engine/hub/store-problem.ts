@@ -1,6 +1,6 @@
 import { errorCode } from '../model/fault.ts';
 
-/** What a store or its connection says, and what that means for an operator. The first that fits counts. */
+/** Errors of a store or its connection, with advice for an operator. The first match counts. */
 const meanings: readonly (readonly [sign: string, meaning: string])[] = [
   ['ECONNREFUSED', 'it refuses connections: start it, or correct its address'],
   ['ENOTFOUND', 'its name is unknown: correct its address'],
@@ -37,7 +37,7 @@ const meanings: readonly (readonly [sign: string, meaning: string])[] = [
 /** Longest text of a store in a message, in characters. */
 const maxSaid = 200;
 
-/** What is wrong with a store, what to do about it, and its own words. */
+/** The problem of a store, advice, and the store's own words. */
 export const storeProblem = (error: unknown): string => {
   const code = errorCode(error);
   const message = error instanceof Error ? error.message : String(error);

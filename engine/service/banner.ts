@@ -13,7 +13,7 @@ interface BannerFacts {
   /** Only the built-in demo provider is configured, and there is no file. */
   readonly demo: boolean;
   readonly http: HttpServerFacts;
-  /** Where it listens. */
+  /** Its address. */
   readonly place: ListenAddress;
 }
 

@@ -51,7 +51,7 @@ interface HttpRouteParts {
   readonly waits: Waits;
 }
 
-/** How long the service waits for what it asks of vendors on its own, in milliseconds. */
+/** Time limit of the service's own questions to vendors, in milliseconds. */
 export interface Waits {
   /** For a vendor's list of models on a first start. */
   readonly modelListMs: number;

@@ -24,7 +24,7 @@ import type { Worker, WorkerExit } from './workers/worker.ts';
 /** Size of the file of what refusals have taught. */
 const maxTaughtBytes = 1 << 20;
 
-/** How the service is started. */
+/** Options of the service's start. */
 export interface MainOptions {
   readonly env: Environment;
   /** The configuration's folder. */
@@ -176,7 +176,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   greet(greeting);
 };
 
-/** What several machines share is reached by this process alone. Its modules are loaded only if there is any. */
+/** Only this process connects to the store of a fleet. Its modules are loaded only if there is a fleet. */
 const fleetStore = async (
   home: string,
   env: Environment,

@@ -15,7 +15,7 @@ export interface MemberPersistence extends Persistence {
   readonly leave: () => void;
 }
 
-/** What is kept of requests. One process of the service writes it. */
+/** Persists the requests of all processes. One process of the service does this. */
 export interface ServicePersistence {
   /** Begins to keep the requests of a process. */
   readonly join: () => MemberPersistence;

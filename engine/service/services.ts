@@ -43,13 +43,13 @@ export interface ServicesOptions {
   readonly transformerFolders?: readonly string[];
   /** Commands that may be run for the keys of providers. */
   readonly keyCommands?: readonly string[];
-  /** How long such a command may take, in milliseconds. */
+  /** Time limit of such a command, in milliseconds. */
   readonly keyCommandMs?: number;
   /** Prints a line for the user who started the service. */
   readonly report: (line: string) => void;
   /** Supervision of the service; absent: this process is the whole service and can't be restarted. */
   readonly supervision?: Supervision;
-  /** The clock of breakers, cooldowns and limits, in milliseconds since 1970; absent: one that never goes back. */
+  /** The clock of breakers, cooldowns and limits, in milliseconds since 1970; absent: a monotonic one. */
   readonly healthNowMs?: () => number;
   /** The clock of usage by hours, of what stages remember and of what refusals teach, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
@@ -79,7 +79,7 @@ export interface ProcessServices {
   readonly fleet: Fleet | undefined;
   /** A secret of the service's folder, from which names are derived. */
   readonly sessionSecret: () => string;
-  /** A clock that never goes back, in milliseconds since 1970. */
+  /** A monotonic clock, in milliseconds since 1970. */
   readonly steadyNowMs: () => number;
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
@@ -231,10 +231,10 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers
   return hub;
 };
 
-/** How long reasoning is kept for other processes and restarts, in milliseconds. */
+/** Lifetime of reasoning for other processes and restarts, in milliseconds. */
 const reasoningMs = 86_400_000;
 
-/** What stages remember in the hub, sealed with the first of the keys. */
+/** The stages' memory in the hub, sealed with the first of the keys. */
 const sharedMemory = (hub: Hub, sealer: Sealer): SharedMemory => ({
   isShared: () => hub.isShared,
   put(plainName, value, ms) {

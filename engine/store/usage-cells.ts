@@ -30,7 +30,7 @@ export interface SumsQuery {
   readonly offset?: number;
 }
 
-/** What requests of one name, or of a part of it, came to in one step; an empty name is none. */
+/** Sums of requests of one name, or of a part of it, in one interval; an empty name is none. */
 export interface SumsCell {
   readonly from: string | null;
   readonly name: string;

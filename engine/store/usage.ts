@@ -17,7 +17,7 @@ export const unitKeptMs = { '5s': 3_600_000, minute: 2 * dayMs, hour: 400 * dayM
 
 const units: readonly UsageUnit[] = ['5s', 'minute', 'hour'];
 
-/** What requests came to. */
+/** Sums of requests. */
 export const noUsage = {
   requests: 0,
   errors: 0,

@@ -9,7 +9,7 @@ interface Destination {
   readonly baseUrl?: URL;
   /** Its name, and what is known of it. */
   readonly model: JsonObject;
-  /** What the settings have besides. */
+  /** Further members of the settings. */
   readonly more?: JsonObject;
 }
 

@@ -22,14 +22,14 @@ export type FetchFunction = (
   options: Required<Pick<FetchOptions, 'method' | 'headers' | 'body'>>,
 ) => Partial<Fetched> | Promise<Partial<Fetched>>;
 
-/** What is tested, and what stands in for the gateway around it. */
+/** The subject of a test, and stand-ins for the gateway around it. */
 export interface StageTest {
   /** A module's default export; or the module's file, which is then loaded as the gateway does it. */
   readonly stage: OpenTransformer | OpenStage | ((options: never) => unknown) | string | URL;
   readonly options?: object;
   /** A text of the user's, or a whole request. Default: that of the capture, else `Hello!`. */
   readonly request?: string | ModelRequest;
-  /** What the model answers. Default: as in the capture, else `Hello there!`, a word at a time. */
+  /** The model's answer. Default: as in the capture, else `Hello there!`, a word at a time. */
   readonly answer?: GivenAnswer | AnswerFunction;
   /** A file of `junctor captures export`, or what it holds: its request and its answer. */
   readonly capture?: string | URL | object;
@@ -37,9 +37,9 @@ export interface StageTest {
   readonly ask?: Readonly<Record<string, GivenAnswer | AnswerFunction>>;
   /** The answers of the services that it fetches from. Absent: there are none. */
   readonly fetch?: FetchFunction;
-  /** What it remembers: values by their keys, or the memory of an earlier test. */
+  /** Its memory: values by their keys, or the memory of an earlier test. */
   readonly memory?: Readonly<Record<string, Json>> | StageMemory;
-  /** What the client has used. */
+  /** The client's usage. */
   readonly spent?: Spent;
   readonly client?: Partial<Omit<StageClient, 'header'>> & { readonly headers?: Readonly<Record<string, string>> };
   readonly target?: Partial<Omit<StageTarget, 'attempt'>>;
@@ -70,7 +70,7 @@ export interface SentCall {
   readonly body: JsonObject;
 }
 
-/** What a stage has done with one request. */
+/** The result of a stage for one request. */
 export interface Tried {
   /** The stage's name. */
   readonly stage: string;

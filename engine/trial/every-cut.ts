@@ -106,7 +106,7 @@ const wordsOf = (events: Batch, { event: index, character }: Cut): string => {
   return `is cut between ${quoted(before.slice(-shownCharacters))} and ${quoted(after.slice(0, shownCharacters))}`;
 };
 
-/** What doesn't depend on where an answer was cut. */
+/** The part of an answer that doesn't depend on the cuts. */
 const resultOf = ({ events, calls, fault, losses }: Tried) => ({
   events: joined(events.after),
   asked: calls.map(({ kind, to, request }) => ({ kind, to, request })),

@@ -25,7 +25,7 @@ export const failureOf = (fault: Fault, cause: unknown): TrialFailure => {
   });
 };
 
-/** What V8 says of a change of a frozen object. */
+/** V8's messages about a change of a frozen object. */
 const isFrozen = (cause: unknown): boolean =>
   cause instanceof TypeError && /read only property|not extensible|Cannot delete property/.test(cause.message);
 

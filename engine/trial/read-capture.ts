@@ -17,7 +17,7 @@ import { configFor } from './config-for.ts';
 import type { AnswerFunction, GivenAnswer, StageTest } from './declared.ts';
 import { dryGateway } from './dry-gateway.ts';
 
-/** What a capture has for a trial. */
+/** The parts of a capture for a trial. */
 interface Captured {
   /** Decodes any body as the captured request. */
   readonly client: ClientProtocol;

@@ -13,7 +13,7 @@ interface Resource {
 /** The watch of the current execution. */
 const watches = new AsyncLocalStorage<ResourceWatch>();
 
-/** What keeps a process alive after a stage is done with a request, for users. */
+/** Resources that keep a process alive after a stage is done with a request, for users. */
 const names: Readonly<Record<string, string>> = {
   FSEVENTWRAP: 'a watched file',
   HTTPCLIENTREQUEST: 'a connection',

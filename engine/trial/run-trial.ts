@@ -22,7 +22,7 @@ import { failureOf, TrialFailure } from './failure.ts';
 import { batchesOf } from './given.ts';
 import type { Trial } from './trial.ts';
 
-/** How a run differs from the plain one. */
+/** Differences of a run from the plain one. */
 interface RunOptions {
   /** Cuts the model's answers. */
   readonly cut?: (batches: readonly Batch[]) => readonly Batch[];
@@ -30,14 +30,14 @@ interface RunOptions {
   readonly leaveAt?: number;
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface TrialOutcome {
   readonly tried: Tried;
   /** The stage isn't as it must be. */
   readonly failure: TrialFailure | undefined;
   /** The points of the run at which a client may go. */
   readonly points: number;
-  /** Where it went; `undefined`: it stayed. */
+  /** The point at which the client left; `undefined`: it stayed. */
   readonly left: string | undefined;
   /** The calls that are still under way when this is called. */
   readonly open: () => readonly string[];
@@ -46,7 +46,7 @@ export interface TrialOutcome {
 /** More events than any stage gives. */
 const maxEvents = 100_000;
 
-/** How many calls the stages of one request may make, as in the service. */
+/** Maximum calls of one request's stages, as in the service. */
 const maxCalls = 16;
 
 /** Runs the stage once. Rejects if what stands in for the gateway fails. */
@@ -315,7 +315,7 @@ class TrialRun {
   }
 }
 
-/** What is given for a request. */
+/** The answer that is given for a request. */
 const valueFor = async (given: GivenAnswer | AnswerFunction, request: ModelRequest): Promise<GivenAnswer> =>
   typeof given === 'function' ? given(request) : given;
 
@@ -324,7 +324,7 @@ const shown = ({ call }: Ready): SentCall => {
   return { headers: call.headers, body: isJsonObject(body) ? body : {} };
 };
 
-/** What the client reads of an answer, as far as it has come. */
+/** The client's reading of an answer so far. */
 const textOf = (batches: readonly Batch[]): Pick<Tried, 'text' | 'finish'> => {
   let text = '';
   for (const event of batches.flat()) {

@@ -33,7 +33,7 @@ export interface Trial extends Pick<StageTest, 'spent' | 'signal'> {
   /** The model's answers. */
   readonly answer: GivenAnswer | AnswerFunction;
   readonly ask: NonNullable<StageTest['ask']>;
-  /** What the stage remembers as a run begins. */
+  /** The stage's memory at the beginning of a run. */
   readonly newMemory: () => StageMemory;
   readonly limitMs: number;
 }
@@ -125,7 +125,7 @@ const fileOf = (stage: string | URL): string => {
   return isAbsolute(stage) ? stage : resolve(stage);
 };
 
-/** How long the values are remembered that a test begins with, in milliseconds. */
+/** Lifetime of the values that a test begins with, in milliseconds. */
 const givenMs = 86_400_000;
 
 const memoryOf = (name: string, given: StageTest['memory'] = {}): StageMemory => {

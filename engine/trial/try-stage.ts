@@ -11,7 +11,7 @@ import { joined } from './given.ts';
 import { runTrial } from './run-trial.ts';
 import { openTrial, type Trial } from './trial.ts';
 
-/** What a stage does, and whether it is as it must be. */
+/** A stage's behaviour, checked. */
 export interface TrialReport {
   readonly stage: string;
   readonly request: { readonly before: ModelRequest; readonly after: ModelRequest | null };
@@ -28,7 +28,7 @@ export interface TrialReport {
   readonly leaves: number;
   /** Milliseconds that the stage adds to a request, and microseconds to a delta of its answer; medians. */
   readonly cost: { readonly requestMs: number; readonly deltaUs: number } | null;
-  /** What is wrong, a line each. */
+  /** Problems, a line each. */
   readonly problems: readonly string[];
 }
 
@@ -70,7 +70,7 @@ const shown = ({ stage, request, call, events, calls, fault, losses, log }: Trie
 const deltas = 200;
 const times = 15;
 
-/** What a stage adds to the time of a request, and to that of a delta of its answer. */
+/** Time that a stage adds to a request, and to a delta of its answer. */
 const costOf = async (trial: Trial): Promise<TrialReport['cost']> => {
   const bare = { ...trial, gateway: trial.bare };
   const [short, long] = [answerOf(1), answerOf(deltas + 1)];

@@ -15,7 +15,7 @@ export type TrialMessage =
   | { readonly type: 'report'; readonly report: TrialReport }
   | { readonly type: 'unusable'; readonly message: string };
 
-/** How often it says so, in milliseconds. */
+/** Interval between its messages, in milliseconds. */
 const aliveMs = 100;
 
 const say = (message: TrialMessage): void => parentPort?.postMessage(message);

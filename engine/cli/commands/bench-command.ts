@@ -32,7 +32,7 @@ export const runBench = async (
 ): Promise<number> => {
   const stopping = new AbortController();
   const onSignal = (): void => {
-    // What still runs is ended as the process exits.
+    // Running participants end when the process exits.
     if (stopping.signal.aborted) process.exit(interruptedCode);
     cli.warn('Stopping; once more to stop at once.');
     stopping.abort(new CommandError('Interrupted: what was started has ended.'));

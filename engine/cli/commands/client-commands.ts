@@ -137,11 +137,11 @@ export const listClients = async (cli: Cli, { json = false }: { readonly json?: 
   if (Number(refusals) > 0) cli.print(`Requests refused since the start for want of a valid key: ${refusals}.`);
 };
 
-/** What a running service adds to the configuration's part. */
+/** A running service's part, added to the configuration's. */
 const servedPart = (use: ClientUse | undefined) =>
   use && { usage: use.usage, ...(use.unpricedModels.length > 0 && { unpricedModels: use.unpricedModels }) };
 
-/** What the owner of a client should know of its budget. */
+/** Notes about a budget, for the owner of a client. */
 const notesOf = (use: ClientUse | undefined): readonly string[] => [
   ...(use?.budget?.isUsedUp === true ? [`its budget is used up, until ${use.budget.renewsAt}`] : []),
   ...(use && use.unpricedModels.length > 0
@@ -165,14 +165,14 @@ const describe = ({
     ...(expires === undefined ? [] : [`${Date.parse(expires) > Date.now() ? 'expires' : 'EXPIRED'} ${expires}`]),
   ].join(', ');
 
-/** What a running service says of a client, as far as it is printed. One of an older version says less. */
+/** A running service's data of a client, as far as it is printed. An older version sends less. */
 interface ClientUse {
   readonly usage: JsonObject;
   readonly budget: JsonObject | undefined;
   readonly unpricedModels: readonly Json[];
 }
 
-/** What the running service says of its clients; `undefined` if it doesn't run. */
+/** The running service's data of its clients; `undefined` if it doesn't run. */
 const askService = async (cli: Cli): Promise<JsonObject | undefined> => {
   const located = await locateService(cli);
   if (located.found.type !== 'running') return undefined;

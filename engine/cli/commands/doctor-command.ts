@@ -74,7 +74,7 @@ export const runDoctor = async (cli: Cli, target: string | undefined, options: D
   }
 };
 
-/** What is to be examined: a destination, a provider's first model, or the default route. Throws a `CommandError` that says what is wrong. */
+/** The subject of an examination: a destination, a provider's first model, or the default route. Throws a `CommandError` that says what is wrong. */
 const patientIn = (config: Config, target: string | undefined): Patient => {
   const { providers, pools, router } = config;
   const asked = target ?? router.default;

@@ -120,7 +120,7 @@ const overruling = async ({ env }: Cli, client: ClientTool | undefined, variable
     },
   );
 
-/** Where the launcher sets none, a switch of the file may be off as well. */
+/** If the launcher sets none, a switch of the file may be off as well. */
 const isOther = (own: string, set: string | undefined): boolean =>
   set === '' ? !offValues.includes(own.toLowerCase()) : set !== undefined && own !== set;
 

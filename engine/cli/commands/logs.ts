@@ -42,7 +42,7 @@ export const printLogs = async (
   }
 };
 
-/** How far a file has been printed. */
+/** Offset up to which a file has been printed. */
 interface Place {
   readonly at: number;
   readonly inode: number;

@@ -48,7 +48,7 @@ export const listModels = async (
   if (asOf !== undefined) cli.print(factsAge(asOf, Date.now()));
 };
 
-/** How old the package's facts are. */
+/** Age of the package's facts. */
 const factsAge = (asOf: string, nowMs: number): string => {
   const days = Math.max(0, Math.floor((nowMs - Date.parse(asOf)) / 86_400_000));
   const old = days === 1 ? '1 day old' : `${days} days old`;

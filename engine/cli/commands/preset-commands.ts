@@ -8,7 +8,7 @@ import { messageOf, quoted } from '../../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../model/json/json.ts';
 import { type Cli, CommandError } from '../cli.ts';
 
-/** What a file of a preset begins with. */
+/** Beginning of a preset's file. */
 const kind = 'preset';
 
 /** `junctor preset export NAME FILE`: writes a preset to one file that can be passed on. Keys that it spells out stay behind. */

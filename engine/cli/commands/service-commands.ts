@@ -34,7 +34,7 @@ export const startService = async (
   buildUi();
 };
 
-/** What a user may expect of this start that it doesn't do. */
+/** Expectations of a user that this start doesn't meet. */
 const startNotices = ({ env, home }: Cli): readonly string[] => {
   const former = formerNotice(env, home);
   const { PORT: port } = env;

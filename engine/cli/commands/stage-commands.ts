@@ -59,7 +59,7 @@ const optionsIn = (text: string): JsonObject => {
   throw new CommandError('--options must be a JSON object.');
 };
 
-/** What stands in for models that a stage asks, if nothing is said of them. */
+/** Default stand-in for models that a stage asks. */
 const usualAnswer = 'ok';
 
 /** The answers of what may be asked: `provider,model=text`. */

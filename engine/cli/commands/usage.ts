@@ -117,7 +117,7 @@ const saved = (sums: UsageFigures): string => {
   return sums.saved === 0 ? '–' : `${usd(sums.saved)} (${count(sums.uncompared)} unknown)`;
 };
 
-/** What is known of a sum of which parts may be unknown. */
+/** A sum whose parts may be unknown. */
 const atLeast = (sum: number, unknown: number, format: (value: number) => string): string => {
   if (unknown === 0) return format(sum);
   return sum === 0 ? '–' : `≥ ${format(sum)}`;

@@ -47,7 +47,7 @@ interface ServiceManager {
   readonly disable: readonly Command[];
   /** Runs after the file has been removed. */
   readonly forget: readonly Command[];
-  /** What the user should know. */
+  /** Notes for the user. */
   readonly hint: string;
 }
 

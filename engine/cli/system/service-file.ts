@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** What the file of a service manager says about this installation. */
+/** Content of a service manager's file for this installation. */
 export interface Installation {
   /** Absolute path of Node.js. */
   readonly node: string;
@@ -17,7 +17,7 @@ export interface Installation {
 /** The first words of a service file; a file without them isn't ours to replace or remove. */
 export const mark = 'Written by `junctor service install`';
 
-/** Where the service finds secrets: lines of the form `NAME='value'`. */
+/** The file with the service's secrets: lines of the form `NAME='value'`. */
 export const secretsFile = ({ home }: Pick<Installation, 'home'>): string => join(home, 'service.env');
 
 /**

@@ -58,7 +58,7 @@ export interface LimitRefusal {
 
 /** Options of `createLimiter`. */
 interface LimiterOptions {
-  /** A clock that never goes back, in milliseconds since 1970. */
+  /** A monotonic clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
   /** Absent without other processes. */
   readonly shared?: SharedLimits | undefined;

@@ -19,7 +19,7 @@ export interface ClientsOptions {
   readonly keeper: UseKeeper;
   readonly current: CurrentGateway;
   readonly log: Pick<AppLog, 'warn'>;
-  /** A clock that never goes back, in milliseconds since 1970. */
+  /** A monotonic clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
   /** The limits that several processes share; absent: there are no others. */
   readonly limits: Hub | undefined;

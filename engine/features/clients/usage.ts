@@ -45,7 +45,7 @@ export class UsageLedger {
   #restates = false;
 
   /**
-   * `nowMs`: a clock that never goes back, in milliseconds since 1970. `shared`: absent on a machine that is alone; `budgets`: the
+   * `nowMs`: a monotonic clock, in milliseconds since 1970. `shared`: absent on a machine that is alone; `budgets`: the
    * clients with budgets, which machines count together.
    */
   constructor(

@@ -10,7 +10,7 @@ import { Tally } from '../record/series.ts';
 const logEveryMs = 600_000;
 /** Rules and providers whose last lines are known. */
 const maxKnown = 500;
-/** What is shown of a record, in bytes. */
+/** Maximum shown bytes of a record. */
 const maxShown = 1_000;
 
 interface Logged {

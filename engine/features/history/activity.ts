@@ -11,7 +11,7 @@ const maxInFlight = 200;
 /** Number of a model's last requests that percentiles use. */
 const maxTimes = 200;
 
-/** What goes on in this process, and the traffic of the last minutes. `nowMs`: milliseconds since 1970. */
+/** Current activity of this process, and the traffic of the last minutes. `nowMs`: milliseconds since 1970. */
 export const ownActivity = (
   requests: Pick<History, 'list' | 'inFlight' | 'traffic'>,
   nowMs: number,
@@ -42,7 +42,7 @@ export const ownActivity = (
   };
 };
 
-/** What goes on in all processes, of what goes on in each. */
+/** Merges the activity of all processes. */
 export const activityOf = (
   parts: readonly ActivityAnswer[],
   nowMs: number,

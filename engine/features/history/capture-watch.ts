@@ -19,7 +19,7 @@ export const clientOf = ({ method, path, query, headers, body }: RecordedClient)
   body,
 });
 
-/** What all watches share. */
+/** State shared by all watches. */
 export interface WatchParts {
   /** Called once, when the request is over. */
   readonly ended: (record: RequestRecord, watch: CaptureWatch) => void;
@@ -27,7 +27,7 @@ export interface WatchParts {
   readonly room: BodyRoom;
 }
 
-/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all together. */
+/** Maximum bytes of bodies kept after the answers have begun: per request, and in total. */
 const maxKeptBytes = 2_097_152;
 const maxAllKeptBytes = 16_777_216;
 
@@ -54,7 +54,7 @@ interface KeptBodies {
   readonly bytes: number;
 }
 
-/** What becomes a capture at the request's end. */
+/** Source of the capture at the request's end. */
 interface Recording {
   readonly recorder: Recorder;
   readonly reason: CaptureReason;
@@ -69,7 +69,7 @@ export class CaptureWatch implements RequestListener {
   /** Both bodies, kept for a capture should the answer break off. */
   #kept: KeptBodies | undefined;
   #recording: Recording | undefined;
-  /** What the upstream answered to the last call, if that is a failure. */
+  /** The upstream's answer to the last call, if it failed. */
   #refusal: TimedRefusal | undefined;
   /** Why the last call failed: the client may get another fault. */
   #callFault: Fault | undefined;

@@ -18,7 +18,7 @@ const maxFailed = 200;
 const maxFailedBytes = 33_554_432;
 /** Number of kinds of losses of which the newest request is kept without being asked. */
 const maxLossy = 20;
-/** How often one kind of loss is captured, in milliseconds: most requests of a client lose the same fields. */
+/** Minimum interval between captures of one kind of loss, in milliseconds: most requests of a client lose the same fields. */
 const lossyMs = 60_000;
 const maxKinds = 500;
 /** Number of captured requests whose titles are kept: as many as are listed. */
@@ -29,7 +29,7 @@ export const maxCaptureBytes = 1_048_576;
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** What is captured without being asked, and for how long captures are kept. */
+/** Policy of automatic captures, and lifetime of captures. */
 export interface CapturePolicy {
   readonly captureFailed: boolean;
   readonly captureMinutes: number;
@@ -42,7 +42,7 @@ export type CaptureReason =
   | { readonly type: 'failed' }
   | { readonly type: 'lossy'; readonly kind: string };
 
-/** What a capture is rendered from. */
+/** Source of a capture. */
 interface CaptureSource {
   readonly summary: RequestSummary;
   readonly recorder: Recorder;
@@ -54,7 +54,7 @@ class KeptCapture {
   readonly id: string;
   /** In milliseconds since 1970. */
   readonly addedAtMs: number;
-  /** What it takes in memory. */
+  /** Memory, in bytes. */
   bytes: number;
   #source: CaptureSource | undefined;
   #compressed: Promise<Buffer | undefined> | undefined;

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 
-/** How a reply compares with an earlier one to the same request. */
+/** Comparison of a reply with an earlier one to the same request. */
 type ReplyComparison =
   | { readonly isSame: true; readonly records: number }
   | {
@@ -45,7 +45,7 @@ const comparable = (reply: string, byLength: boolean): readonly string[] => {
 };
 
 interface Known {
-  /** What stands for each id. */
+  /** Placeholder of each id. */
   readonly ids: Map<string, string>;
   readonly byLength: boolean;
 }

@@ -47,7 +47,7 @@ interface LineFlush {
 /** Milliseconds between flushes: what a killed process loses at most. */
 const writeMs = 1_000;
 
-/** How long a process that ends waits for the one that writes, in milliseconds. */
+/** Time limit of a process that ends and waits for its writer, in milliseconds. */
 const closeMs = 5_000;
 
 /** Begins to flush lines. Applies the bounds first. */

@@ -32,7 +32,7 @@ export interface History {
   readonly clear: (scope: ClearScope) => Promise<void>;
 }
 
-/** What is removed of ended requests. `memory`: the list and the captures; what is kept on disk stays. */
+/** The part of ended requests to remove. `memory`: the list and the captures; what is kept on disk stays. */
 export type ClearScope = 'memory' | 'everything';
 
 /** Options of the history. */

@@ -3,7 +3,7 @@ import { type Grammar, sayViolation, type Violation, violationsIn } from '../../
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { Plan } from '../../routing/plan/plan.ts';
 
-/** What breaks the rules of its wire format: a line for each rule. */
+/** Violations of its wire format: a line for each rule. */
 interface Judgement {
   readonly provider: readonly string[];
   /** Of what the client gets, unless it is the provider's own answer, relayed. */

@@ -42,7 +42,7 @@ interface HistoryFeature extends Feature {
   readonly answer: (question: HistoryQuestion) => Promise<string | undefined>;
   /** Captures requests if the other processes do now: the switch may have been used while this process started. */
   readonly followOthers: () => Promise<void>;
-  /** The requests that are kept, of all processes; `write` has them hand over what has ended. */
+  /** Persisted requests of all processes; `write` makes them flush ended ones. */
   readonly stored: (write: () => Promise<void>) => Promise<StoredRequests>;
   /** Hands over what this process hasn't yet; resolves when it is on disk. */
   readonly write: () => Promise<void>;

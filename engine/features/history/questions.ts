@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { listOf, Wire } from '../../model/schema-parts.ts';
 import { HourFigures, InFlight, RequestSummary } from '../record/schema.ts';
 
-/** What other processes are asked to read. */
+/** Questions to other processes that only read. */
 export const HistoryReading = Type.Union([
   /** Summaries numbered above `after`, up to `until`; the newest `limit`. */
   Type.Object({
@@ -13,14 +13,14 @@ export const HistoryReading = Type.Union([
     /** Only those of this client. */
     client: Type.Optional(Type.String({ maxLength: 1_000 })),
   }),
-  /** What is known of one request; no answer if nothing is. */
+  /** All data of one request; no answer if there is none. */
   Type.Object({ kind: Type.Literal('request'), id: Type.String({ maxLength: 1_000 }) }),
   /** Current activity and the traffic of the last minutes. */
   Type.Object({ kind: Type.Literal('activity'), minutes: Type.Integer({ minimum: 0, maximum: 60 }) }),
 ]);
 export type HistoryReading = Static<typeof HistoryReading>;
 
-/** What a process of a service asks the others about their requests. */
+/** A process's question to the others about their requests. */
 export const HistoryQuestion = Type.Union([
   HistoryReading,
   /** The state of capturing, which `on` switches first. */

@@ -130,7 +130,7 @@ export class Recorder implements RequestListener {
     this.reply = new Recording(maxBytes, this.#takes);
   }
 
-  /** What it takes in memory, about. */
+  /** Estimated memory, in bytes. */
   get bytes(): number {
     const steps = this.steps.reduce((sum, { json = '' }) => sum + json.length, 0);
     const events = this.events.reduce((sum, { texts }) => sum + texts.reduce((all, text) => all + text.length, 0), 0);
@@ -325,7 +325,7 @@ export class Recording {
     this.#takes = takes;
   }
 
-  /** What it takes in memory, about. */
+  /** Estimated memory, in bytes. */
   get bytes(): number {
     return this.chunks.reduce((sum, { bytes }) => sum + bytes.length + overheadBytes, 0);
   }

@@ -1,8 +1,8 @@
 import type { ModelRequest, Part } from '../../model/request.ts';
 
-/** How much of a text is looked at, in characters. */
+/** Maximum characters of a text that are read. */
 const maxLooked = 2_000;
-/** How many tools are named. */
+/** Maximum number of named tools. */
 const maxTools = 10;
 
 /**

@@ -18,7 +18,7 @@ export type SessionOf = (question: SessionQuestion) => string | undefined;
 /** Other ids are hashed. */
 const idForm = /^[\w.:-]{1,100}$/;
 
-/** How much of a conversation's beginning is hashed. */
+/** Hashed length of a conversation's beginning. */
 const maxParts = 8;
 const maxCharacters = 1_024;
 
@@ -54,7 +54,7 @@ const beginningOf = ({ turns, promptCacheKey = '' }: ModelRequest): string => {
   return beginning;
 };
 
-/** How many tools of a request are named. */
+/** Maximum number of named tools of a request. */
 const maxTools = 20;
 
 /** The names of the tools whose results a request brings: those that the assistant called last. */
@@ -78,7 +78,7 @@ export const answeredTools = ({ turns }: ModelRequest): readonly string[] => {
 
 const none: readonly string[] = [];
 
-/** How often the user speaks in a request's conversation: results of tools don't count, and adjacent turns count once. */
+/** Number of the user's turns in a request's conversation: results of tools don't count, and adjacent turns count once. */
 export const spokenTurns = ({ turns }: ModelRequest): number => {
   let count = 0;
   let isSpoken = false;

@@ -16,7 +16,7 @@ import {
 } from './questions.ts';
 import { type Cursors, RecentAnswers } from './recent-answers.ts';
 
-/** What is known of one request. */
+/** All data of one request. */
 interface FoundRequest {
   /** JSON text of its capture. */
   readonly capture: string | undefined;
@@ -39,7 +39,7 @@ export interface SharedHistory {
   readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: AnsweredNodes }>;
   /** The request with this id, whichever process or node has it. */
   readonly find: (id: string) => Promise<FoundRequest>;
-  /** What goes on, and the traffic of the last minutes. `maxAgeMs`: how old the answers of other nodes may be. */
+  /** Current activity, and the traffic of the last minutes. `maxAgeMs`: maximum age of other nodes' answers. */
   readonly activity: (
     minutes: number,
     maxAgeMs?: number,
@@ -106,7 +106,7 @@ export const shareHistory = (
   };
   return {
     async list(after, limit, client) {
-      // What ends from now on comes with the next look: the others answer a little earlier or later.
+      // Requests that end from now on are in the next answer: the others answer a little earlier or later.
       const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
       const question = { kind: 'requests', after, until, limit, ...(client !== undefined && { client }) } as const;
       const { fromProcesses, fromNodes, ...heard } = await askAll(question, answers.requests);
@@ -189,7 +189,7 @@ export const shareHistory = (
   };
 };
 
-/** How often other nodes are asked for a reader that follows, in milliseconds. */
+/** Interval between questions to other nodes for a reader that follows, in milliseconds. */
 export const followMs = 1_000;
 
 interface NodeAnswer<T> {

@@ -9,9 +9,9 @@ interface StoredOptions {
   readonly store: StoreChannel;
   /** For how many days requests are kept; 0: none are. */
   readonly days: () => number;
-  /** Those in memory, which are all if none are kept. */
+  /** Requests in memory: all of them if none are persisted. */
   readonly requests: Pick<SharedHistory, 'list'>;
-  /** Has all processes of the service hand over what has ended. */
+  /** Makes all processes of the service flush ended requests. */
   readonly write: () => Promise<void>;
   readonly writer: Pick<HistoryWriter, 'check'>;
 }

@@ -18,7 +18,7 @@ const failed = 2;
 const firstClass = 3;
 const width = firstClass + scale.classes;
 
-/** How far back rates look, in seconds, and how many lines have one. */
+/** Length of the window for rates, in seconds, and maximum number of routes with one. */
 export const rateSeconds = 10;
 const maxLines = 1_000;
 
@@ -57,7 +57,7 @@ class CounterRing {
   }
 }
 
-/** What is counted of one client protocol's requests to one model. */
+/** Counters of one client protocol's requests to one model. */
 interface Line {
   readonly protocol: ClientWire;
   readonly provider: string;
@@ -129,7 +129,7 @@ export class Traffic {
     }));
   }
 
-  /** What ended in the last hour: all steps that are kept. */
+  /** Requests that ended in the last hour: the sum of all slots. */
   lastHour(nowMs: number): HourFigures {
     const sums = { ended: 0, failed: 0 };
     for (const [, counts] of this.#slots.last(maxSlots, slotAt(nowMs))) {
@@ -193,7 +193,7 @@ const sumOf = (one: TrafficCounts, other: TrafficCounts): TrafficCounts => ({
 });
 
 const minuteMs = 60_000;
-/** How many minutes are kept. */
+/** Minutes kept. */
 const maxMinutes = 60;
 
 /** The number of a time's minute and step. */

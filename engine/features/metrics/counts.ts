@@ -85,7 +85,7 @@ export class Counts {
   }
 }
 
-/** What requests of one kind are counted in, found once. */
+/** Counters for requests of one kind, looked up once. */
 interface RequestSeries {
   /** Whether the model was listed when it was found. */
   readonly isListed: boolean;

@@ -83,7 +83,7 @@ const rows = (name: string, help: string, label: string, values: readonly (reado
 });
 
 interface Watch {
-  /** How late timers were since the last scrape, in nanoseconds. */
+  /** Delay of timers since the last scrape, in nanoseconds. */
   readonly delay: IntervalHistogram;
   /** Collections by kind, in seconds. */
   readonly collections: Distribution;
@@ -141,7 +141,7 @@ const lagsOf = (delay: IntervalHistogram): readonly Metric[] => {
   });
 };
 
-/** What only Linux tells. */
+/** Figures of Linux alone. */
 const ofLinux = (): readonly Metric[] => {
   try {
     const status = readFileSync('/proc/self/status', 'utf8');

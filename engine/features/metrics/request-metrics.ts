@@ -5,7 +5,7 @@ import { type Distribution, Tally } from '../record/series.ts';
 import type { Counts } from './counts.ts';
 import { histogramSamples } from './prometheus.ts';
 
-/** What is counted of requests, and the losses, if given. */
+/** Metrics of requests, and of losses, if given. */
 export const requestMetrics = (
   counts: Counts,
   activeStreams: () => number,

@@ -1,4 +1,4 @@
-/** What is kept of ended requests: their lines as bytes, which cost the garbage collector nothing. */
+/** Lines of ended requests, as bytes, which cost the garbage collector nothing. */
 interface Block {
   readonly bytes: Buffer;
   used: number;
@@ -52,7 +52,7 @@ export class PendingLines {
   /** Called with each line from `writeCount` waiting ones on. */
   onManyWait: () => void = () => undefined;
 
-  /** How many lines aren't on disk yet. */
+  /** Number of lines that aren't on disk yet. */
   get unwritten(): number {
     return this.#unwritten;
   }
@@ -62,7 +62,7 @@ export class PendingLines {
     return this.#lost > 0;
   }
 
-  /** How many lines came since the last call that won't be written. */
+  /** Number of lines dropped since the last call. */
   takeLost(): number {
     const lost = this.#lost;
     this.#lost = 0;

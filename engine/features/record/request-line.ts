@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../request-record.ts';
 import { isCost } from '../../routing/catalogue/catalogue.ts';
 import type { SummaryLoss } from './schema.ts';
 
-/** What a line shows of an ended request. */
+/** The data of an ended request in one line. */
 type EndedRecord = Pick<
   RequestRecord,
   | 'id'

@@ -14,7 +14,7 @@ export const SummaryLoss = Type.Object({
 });
 export type SummaryLoss = Static<typeof SummaryLoss>;
 
-/** How many machines of the fleet an answer is of. */
+/** Number of nodes of the fleet in an answer. */
 export const AnsweredNodes = Type.Object(
   {
     known: Type.Integer({ description: 'All of the fleet, the one asked included.' }),
@@ -383,7 +383,7 @@ const ActivityRoute = Type.Object({
 });
 export type ActivityRoute = Static<typeof ActivityRoute>;
 
-/** What ended in the last hour, however much. */
+/** Requests that ended in the last hour, all of them. */
 export const HourFigures = Type.Object(
   {
     ended: Type.Integer(),

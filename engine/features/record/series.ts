@@ -91,7 +91,7 @@ export class Distribution {
     this.add(this.#table.at(labels), value);
   }
 
-  /** What was observed of these labels, for `add`. */
+  /** Observations of these labels, for `add`. */
   at(labels: LabelValues): Observed {
     return this.#table.at(labels);
   }

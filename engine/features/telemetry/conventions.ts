@@ -24,12 +24,12 @@ export const attribute = {
   method: 'http.request.method',
   route: 'http.route',
   status: 'http.response.status_code',
-  /** How often the call had been sent before. */
+  /** Number of times that the call had been sent before. */
   resends: 'http.request.resend_count',
   serviceName: 'service.name',
   serviceVersion: 'service.version',
   serviceInstance: 'service.instance.id',
-  // What no convention has.
+  // Attributes without a convention.
   requestId: 'junctor.request.id',
   client: 'junctor.client',
   preset: 'junctor.preset',

@@ -3,7 +3,7 @@ import { Distribution } from '../record/series.ts';
 import { attribute, metric, operation, tokenTypes } from './conventions.ts';
 import type { Histogram } from './otlp.ts';
 
-/** Where an attempt went, with values of which there are few. */
+/** The destination of an attempt, in values of low cardinality. */
 interface MeasuredAttempt {
   /** By the conventions' name. */
   readonly provider: string;

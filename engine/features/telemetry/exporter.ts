@@ -26,7 +26,7 @@ export interface ExporterClock {
   readonly random: () => number;
 }
 
-/** What became of a body. */
+/** The outcome of a body. */
 export type Delivery =
   | { readonly type: 'sent'; readonly rejected: number }
   | { readonly type: 'failed'; readonly problem: string };
@@ -147,7 +147,7 @@ export class Exporter {
     return concat(of(outcome), rest);
   }
 
-  /** How many items the collector says that it refused; 0 for an answer that can't be read. */
+  /** Number of items that the collector refused; 0 for an answer that can't be read. */
   #rejected(answer: string): number {
     const reply = parseJson(answer);
     const partial = isJsonObject(reply) ? reply.partialSuccess : undefined;

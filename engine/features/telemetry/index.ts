@@ -3,7 +3,7 @@ import type { FeatureFolder, FeatureServices } from '../../feature.ts';
 import { version } from '../../paths.ts';
 import { createUpstreams } from '../../upstream/create-upstreams.ts';
 
-/** Those of the start. */
+/** The settings of the start. */
 const settingsOf = ({ startConfig, env }: FeatureServices, warn: (line: string) => void = () => undefined) =>
   telemetrySettings(startConfig.telemetry, env, warn);
 

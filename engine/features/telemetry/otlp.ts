@@ -38,7 +38,7 @@ export interface Histogram {
   readonly observed: Distribution;
 }
 
-/** Who sends: the resource's attributes, and the program's name and version. */
+/** The sender: the resource's attributes, and the program's name and version. */
 export interface Source {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };

@@ -29,7 +29,7 @@ export interface TracedRequest {
   readonly startedAtMs: number;
 }
 
-/** What a trace is written to. */
+/** The receiver of a trace. */
 interface TraceSink {
   readonly metrics: DurationMetrics;
   /** Takes spans that have ended. */
@@ -194,7 +194,7 @@ export class RequestTrace implements RequestListener, TraceCarrier {
         [attribute.attempts]: this.#attempts,
       },
       events: this.#events,
-      // What a client did wrong isn't the server's error. An answer that broke off has the status of its beginning.
+      // A client's mistake isn't the server's error. An answer that broke off has the status of its beginning.
       isError: !isGone && fault !== undefined && (status >= 500 || status < 400),
     });
   }

@@ -5,7 +5,7 @@ import type { Span } from './otlp.ts';
 export const maxQueuedSpans = 2_048;
 /** Spans of one body. */
 export const maxBatchSpans = 512;
-/** How long a span waits for others, in milliseconds. */
+/** Maximum delay of a span, in milliseconds. */
 export const batchMs = 5_000;
 
 interface SpanQueueOptions {

@@ -1,6 +1,6 @@
 import type { Metric } from '../../observe/metric.ts';
 
-/** What became of the spans and metrics that are exported. */
+/** Outcomes of the exported spans and metrics. */
 export interface TelemetryFigures {
   readonly spansSent: number;
   readonly spansDropped: number;

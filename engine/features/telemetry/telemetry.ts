@@ -33,9 +33,9 @@ interface TelemetryOptions {
   readonly clock?: ExporterClock;
 }
 
-/** How often metrics are sent, in milliseconds. */
+/** Interval between exports of metrics, in milliseconds. */
 const metricsMs = 60_000;
-/** How long a stop waits for the collector, in milliseconds. */
+/** Time limit of a stop that waits for the collector, in milliseconds. */
 const flushMs = 1_000;
 
 export const openTelemetry = ({

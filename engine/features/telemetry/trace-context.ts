@@ -1,6 +1,6 @@
 import { randomHex } from '../../http/headers.ts';
 
-/** Where a request stands in a trace. Source: W3C Recommendation "Trace Context", 2021-11-23. */
+/** The position of a request in a trace. Source: W3C Recommendation "Trace Context", 2021-11-23. */
 export interface TraceContext {
   /** 32 lower-case hexadecimal digits. */
   readonly traceId: string;

@@ -11,7 +11,7 @@ const cellsReader = reader(UsageCells);
 export const usage: FeatureFolder = {
   configured: () => true,
   open: async ({ nowMs, features }) => ({
-    // The store has what all processes have handed over, so that one answers for all.
+    // The store has the flushed data of all processes, so that one answers for all.
     question: questionOf({
       shape: question,
       own: async () => undefined,

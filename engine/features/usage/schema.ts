@@ -3,7 +3,7 @@ import { AnsweredNodes } from '../record/schema.ts';
 
 const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 
-/** What requests came to. */
+/** Sums of requests. */
 const sums = {
   requests: count(),
   errors: count('Requests whose client got an error.'),
@@ -29,7 +29,7 @@ export type UsageSums = Static<typeof UsageSums>;
 
 const counts = Type.Record(Type.String(), count());
 
-/** How many requests took how long, by class of time. */
+/** Histogram of durations. */
 const UsageTimes = Type.Object({ firstByte: counts, duration: counts, overhead: counts });
 
 const percentiles = (description: string) =>
@@ -40,7 +40,7 @@ const percentiles = (description: string) =>
     ),
   );
 
-/** What requests came to, and how long they took. */
+/** Sums of requests, and their durations. */
 const figures = {
   ...sums,
   firstByteMs: percentiles('From the arrival of the body to the first byte of the answer'),
@@ -51,7 +51,7 @@ const figures = {
 export const UsageFigures = Type.Object(figures);
 export type UsageFigures = Static<typeof UsageFigures>;
 
-/** What requests of one name, or of a part of it, came to in one step; an empty name is none. */
+/** Sums of requests of one name, or of a part of it, in one interval; an empty name is none. */
 const UsageCell = Type.Object({
   from: Type.Union([Type.String(), Type.Null()]),
   name: Type.String(),
@@ -61,7 +61,7 @@ const UsageCell = Type.Object({
 });
 export type UsageCell = Static<typeof UsageCell>;
 
-/** What another machine answers. */
+/** Another node's answer. */
 export const UsageCells = Type.Immutable(Type.Array(UsageCell));
 
 export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
@@ -70,10 +70,10 @@ export type UsageGroup = Static<typeof UsageGroup>;
 export const UsageInterval = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
 export type UsageInterval = Static<typeof UsageInterval>;
 
-/** What is counted together: 5 seconds, a minute or an hour. */
+/** Length of a bucket: 5 seconds, a minute or an hour. */
 const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
 
-/** What another machine is asked of its usage, from buckets of one unit: times in milliseconds since 1970. */
+/** Question to another node about its usage, in buckets of one unit: times in milliseconds since 1970. */
 export const UsageQuery = Type.Object({
   fromMs: Type.Integer(),
   toMs: Type.Integer(),
@@ -85,7 +85,7 @@ export const UsageQuery = Type.Object({
 });
 export type UsageQuery = Static<typeof UsageQuery>;
 
-/** What another machine is asked. */
+/** Question to another node. */
 export const UsageQuestion = Type.Object({ kind: Type.Literal('usage'), query: UsageQuery });
 
 /** `GET /api/usage`. */

@@ -16,12 +16,12 @@ const PeerQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('judge') }),
   /** Read the kept model lists again; the answer is empty. */
   Type.Object({ kind: Type.Literal('models') }),
-  /** What a feature asks itself; the feature knows the answer's form. */
+  /** A feature's question to itself; the feature knows the answer's form. */
   Type.Object({ kind: Type.Literal('feature'), asked: Type.Object({}) }),
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;
 
-/** What a process hands over to be kept. */
+/** Data of a process to be persisted. */
 const Kept = Type.Union([
   Type.Object({ what: Type.Literal('bounds'), days: Type.Number(), bytes: Type.Number() }),
   Type.Object({

@@ -21,7 +21,7 @@ import { asText, persistenceOver } from './persist-messages.ts';
 
 /** Timeout for the supervisor's result, in milliseconds; longer than that for the other processes. */
 const resultMs = 2_000;
-/** How long a second result is awaited, in milliseconds. */
+/** Time limit of a second result, in milliseconds. */
 const lateMs = 1_000;
 /** Maximum number of calls that wait for the supervisor; further ones get no result. */
 const maxCalls = 10_000;
@@ -53,7 +53,7 @@ export class IpcPeers implements Peers {
     this.persistence = persistenceOver((kept) => this.#call({ kind: 'keep', kept: asText(kept) }));
   }
 
-  // Those of the interface are called apart from their object too.
+  // Methods of the interface are called apart from their object too.
   readonly isShared = (): boolean => true;
 
   readonly ask = async (question: PeerQuestion): Promise<readonly string[]> =>

@@ -74,7 +74,7 @@ const settingsFiles = ({
   ];
 };
 
-/** Where administrators put settings that win over everything: on Linux and on macOS. */
+/** Administrators' files of settings that override everything: on Linux and on macOS. */
 const managedFolders = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
 
 const variablesIn = (settings: Json | undefined): Variables =>

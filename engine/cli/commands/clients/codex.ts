@@ -10,10 +10,10 @@ import type { Files, Launcher } from './launcher.ts';
 const writeCatalogue = async (access: Access, { command, env, writeFile }: Files): Promise<string> =>
   writeFile('codex-models.json', codexCatalogue(access, await ownModels(command, env)));
 
-/** How long Codex has to print its models, in milliseconds; it takes about 25. */
+/** Time limit for Codex to print its models, in milliseconds; it takes about 25. */
 const askMs = 5_000;
 
-/** What Codex knows of models; `undefined` if it isn't installed, or too old for the question. */
+/** Codex's facts of models; `undefined` if it isn't installed, or too old for the question. */
 const ownModels = (command: string, env: Files['env']): Promise<string | undefined> => {
   const { file, args, options } = startable(command, ['debug', 'models', '--bundled'], env);
   return promisify(execFile)(file, args, { ...options, env, timeout: askMs, maxBuffer: 32 << 20 }).then(

@@ -1,9 +1,9 @@
 import type { Access, Snippet, Variables } from '../../../client-tools/tool.ts';
 import type { Environment } from '../../../config/env.ts';
 
-/** What the command line does for a client program beside setting the variables of its row in `clientTools`. */
+/** Launch of a client program, beyond setting the variables of its row in `clientTools`. */
 export interface Launcher {
-  /** What belongs in its files, in place of the row's. */
+  /** Content of its files, in place of the row's. */
   readonly settings?: (access: Access, files: Files) => Promise<readonly Snippet[]>;
   /**
    * The arguments with which `junctor run` starts it: with them, it uses what the launcher sets, whatever its own files say.
@@ -14,7 +14,7 @@ export interface Launcher {
   readonly overruling?: (place: Place) => Promise<readonly OverrulingFile[]>;
 }
 
-/** What a client reads beside its variables and its own files. */
+/** Other inputs of a client beside its variables and its own files. */
 export interface Files {
   /** The program, for questions about itself. */
   readonly command: string;
@@ -26,13 +26,13 @@ export interface Files {
 /** A start of a client by `junctor run`. */
 interface Run extends Files {
   readonly access: Access;
-  /** What the launcher sets in its environment. */
+  /** Variables that the launcher sets in its environment. */
   readonly variables: Variables;
   /** The user's own arguments. */
   readonly args: readonly string[];
 }
 
-/** Where a client starts, which determines the files that it reads. */
+/** Working directory of a client, which determines the files that it reads. */
 export interface Place {
   readonly env: Environment;
   readonly cwd: string;

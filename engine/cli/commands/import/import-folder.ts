@@ -130,7 +130,7 @@ const movePaths = (text: string, folder: string, { home, env }: Pick<Cli, 'home'
   );
 };
 
-/** What belongs to a process or a version, or can be had again: it stays where it is. */
+/** Files of a process or a version, or that can be restored: they stay where they are. */
 const left: ReadonlySet<string> = new Set([
   'config.json',
   'config.schema.json',
@@ -160,7 +160,7 @@ const comparedFiles = async (folder: string, home: string): Promise<readonly Fou
       const ours = await readFile(join(home, name)).catch(() => undefined);
       if (ours === undefined) return { name, how: 'copy' };
       if (ours.equals(await readFile(join(folder, name)))) return { name, how: 'same' };
-      // What has the same name in two lines counts once.
+      // Lines with the same name count once.
       return { name, how: /^usage\/hours\/[^/]+\.jsonl$/.test(name.split(sep).join('/')) ? 'append' : 'differs' };
     }),
   );
@@ -183,7 +183,7 @@ const filesBelow = async (folder: string, name: string): Promise<readonly string
 const isFolder = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isDirectory() === true;
 
-/** What is reported: a folder's files are one line. */
+/** The report: a folder's files are one line. */
 const countedByFolder = (files: readonly FoundFile[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const { name, how } of files) {

@@ -88,7 +88,7 @@ const settle = (value: Json, ours: Json | undefined, dropping: Dropping, at: str
   return isOurs ? undefined : ours;
 };
 
-/** What an item of a list replaced: ours of the same name, or an equal one. */
+/** The replaced item of a list: ours of the same name, or an equal one. */
 const counterpart = (item: Json, ours: readonly Json[]): Json | undefined =>
   ours.find((own: Json) =>
     isJsonObject(item) && isJsonObject(own) && typeof item.baseUrl === 'string'

@@ -59,7 +59,7 @@ const importProvider = (row: Json, at: string, notes: ImportNotes, known: KnownT
   };
 };
 
-/** What a use of one of its transformers becomes here. */
+/** The equivalent of a use of one of its transformers. */
 interface ImportedUse {
   /** The model that it is for; `undefined`: all of the provider's. */
   readonly model: string | undefined;

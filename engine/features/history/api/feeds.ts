@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../../model/fault.ts';
 
-/** How many streams a process keeps open. */
+/** Maximum number of open streams of a process. */
 const maxFeeds = 100;
 
 /** The shortest and the longest time between two looks at what is new, in milliseconds. Other processes are asked then. */

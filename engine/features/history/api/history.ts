@@ -24,7 +24,7 @@ import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
 export interface HistoryParts {
-  /** Those that are kept; without `HISTORY`, those in memory. */
+  /** Persisted requests; without `HISTORY`, those in memory. */
   readonly stored: StoredRequests;
   /** Finds captures; removes what is kept. */
   readonly requests: Pick<SharedHistory, 'find' | 'clear'>;

@@ -21,7 +21,7 @@ import { type ReplayParts, replayOperation } from './replay.ts';
 /** Dependencies of the request history endpoints. */
 export interface RequestParts extends ReplayParts {
   readonly requests: SharedHistory;
-  /** Those that are kept on disk. */
+  /** Requests on disk. */
   readonly history: Pick<HistoryParts, 'stored'>;
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
@@ -123,7 +123,7 @@ export const requestOperations = (parts: RequestParts) => {
   };
 };
 
-/** What goes on in the service, with the traffic of the last minutes. `maxAgeMs`: how old what other machines say may be. */
+/** Current activity of the service, with the traffic of the last minutes. `maxAgeMs`: maximum age of other nodes' answers. */
 export const activityNow = async (
   { requests, startedAtMs, workers }: Pick<RequestParts, 'requests' | 'startedAtMs' | 'workers'>,
   minutes: number,
@@ -134,7 +134,7 @@ export const activityNow = async (
   ...(await requests.activity(minutes, maxAgeMs)),
 });
 
-/** How many minutes of traffic a query asks for. */
+/** Minutes of traffic in a query. */
 export const readMinutes = (params: URLSearchParams): number => readNumber(params, 'minutes', 0, 60, 0);
 
 /** Reply for a request without a capture, which is its usual state: its summary, if known. */

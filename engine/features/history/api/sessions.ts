@@ -10,7 +10,7 @@ import { type HistoryParts, readCursor, readFilter, readLine } from './history.t
 /** Dependencies of the endpoints of sessions. */
 interface SessionParts {
   readonly history: Pick<HistoryParts, 'stored' | 'nowMs'>;
-  /** Those in memory, which alone have titles. */
+  /** Requests in memory, which alone have titles. */
   readonly requests: Pick<SharedHistory, 'list'>;
 }
 

@@ -164,7 +164,7 @@ export const requestsOf = (
   return `${href('/requests')}?${query}`;
 };
 
-/** What is known of a sum of which parts may be unknown. */
+/** A sum whose parts may be unknown. */
 export const atLeast = (sum: number, unknown: number, format: (value: number) => string): string => {
   if (unknown === 0) return format(sum);
   return sum === 0 ? '–' : `≥ ${format(sum)}`;
