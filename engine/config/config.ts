@@ -2,6 +2,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/models/model-facts.ts';
 import type { LogLevel } from '../observe/log/logs.ts';
 import type { ReferredValue } from './env.ts';
+import type { When } from './rule-schema.ts';
 import type {
   BreakerPolicy,
   ClientBudget,
@@ -14,7 +15,6 @@ import type {
   RetryPolicy,
   Timeouts,
 } from './schema.ts';
-import type { When } from './sections/rule-schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
 export const scenarios = ['compact', 'longContext', 'image', 'webSearch', 'background', 'think'] as const;

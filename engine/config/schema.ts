@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { RuleFile, StageWhen } from './sections/rule-schema.ts';
+import { RuleFile, StageWhen } from './rule-schema.ts';
 
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));

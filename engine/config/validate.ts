@@ -12,12 +12,12 @@ import {
   referredValues,
 } from './env.ts';
 import { maxDepth } from './parse.ts';
+import { RuleFile } from './rule-schema.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { placeholderFaults, putSecretsBack, secretsIn, shownFindings } from './secrets.ts';
 import { readPools } from './sections/pools.ts';
 import { isDemo, readProviders } from './sections/providers.ts';
 import { readRouter } from './sections/router.ts';
-import { RuleFile } from './sections/rule-schema.ts';
 import { coerceFromEnv, isLoopback, readServiceSettings } from './sections/service-settings.ts';
 import { readTransformers, type SourceItem } from './sections/transformers.ts';
 

@@ -7,7 +7,7 @@ import { build, stop } from 'esbuild';
 /** Modules that are loaded by URL, by their file name in the bundle. */
 const entryPoints = {
   main: 'engine/cli/program.ts',
-  'run-worker': 'engine/service/workers/worker-main.ts',
+  'run-worker': 'engine/service/worker-main.ts',
   'resolve-hook': 'engine/config/custom/resolve-hook.ts',
   'count-thread': 'engine/routing/tokens/counting-thread-main.ts',
   'store-thread': 'engine/store/store-thread-main.ts',

@@ -1,4 +1,4 @@
 // @ts-check
 import { load } from './load.js';
 
-await load('run-worker', '../service/workers/worker-main.ts');
+await load('run-worker', '../service/worker-main.ts');

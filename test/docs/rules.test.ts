@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parseConfig } from '../../engine/config/parse.ts';
-import { factFields, joins } from '../../engine/config/sections/rule-schema.ts';
+import { factFields, joins } from '../../engine/config/rule-schema.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { compileCondition, holds } from '../../engine/routing/rules/condition.ts';

@@ -12,7 +12,7 @@ import {
   type TransformerSpec,
   transformer,
 } from '../../model/transformer.ts';
-import type { When } from '../sections/rule-schema.ts';
+import type { When } from '../rule-schema.ts';
 import type { Answer, Around, Next, StageContext, StageDestination, StageReplyContext } from './around.ts';
 
 /**

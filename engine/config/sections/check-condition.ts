@@ -2,9 +2,9 @@ import { answersFault, usualAnswer, yesOrNo } from '../../model/decision.ts';
 import { memberPath } from '../../model/schema.ts';
 import { isSecretParameter } from '../../observe/log/mask-text.ts';
 import { closeNames, type Diagnostics, unknownMembers } from '../diagnostics.ts';
+import { agentClasses, factFields, joins, type When } from '../rule-schema.ts';
 import { headerName } from './call-extras.ts';
 import { neverHolds } from './rule-logic.ts';
-import { agentClasses, factFields, joins, type When } from './rule-schema.ts';
 
 /** Reports unknown members as faults: a condition without them would match more requests than meant. */
 export const refuseUnknown = (value: object, known: readonly string[], at: string, findings: Diagnostics): void => {

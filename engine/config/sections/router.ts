@@ -3,9 +3,9 @@ import { memberPath } from '../../model/schema.ts';
 import { type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from '../config.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { UnsetReference } from '../env.ts';
+import type { RuleFile } from '../rule-schema.ts';
 import type { FallbackFile, RouterFile } from '../schema.ts';
 import { checkDestination, type DestinationList } from './check-destination.ts';
-import type { RuleFile } from './rule-schema.ts';
 import { readRules } from './rules.ts';
 import type { SourceItem } from './transformers.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { When } from './rule-schema.ts';
+import type { When } from '../rule-schema.ts';
 
 /** One requirement of a condition: a fact, a header, or the members of `any` or `not`. All of them must hold. */
 interface Requirement {

@@ -1,10 +1,10 @@
 import { memberPath } from '../../model/schema.ts';
 import type { RouteRule } from '../config.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { RuleFile, type When } from '../rule-schema.ts';
 import { checkCondition, refuseUnknown } from './check-condition.ts';
 import { isPlainName } from './clients.ts';
 import { alwaysHolds, shadows } from './rule-logic.ts';
-import { RuleFile, type When } from './rule-schema.ts';
 import type { SourceItem } from './transformers.ts';
 
 /** Checks a destination and returns it trimmed; `undefined` if it is blank or refers to an unset variable. */

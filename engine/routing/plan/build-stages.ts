@@ -4,8 +4,8 @@ import type { StageContext, StageDestination, StageReplyContext } from '../../co
 import type { LoadedStage } from '../../config/custom/load-stages.ts';
 import type { OpenStage, StageOperator } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
+import type { When } from '../../config/rule-schema.ts';
 import { findDestination, findPool } from '../../config/sections/destination.ts';
-import type { When } from '../../config/sections/rule-schema.ts';
 import type { Batch, ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf, messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';

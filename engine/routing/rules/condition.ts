@@ -1,5 +1,5 @@
 import { globMatcher } from '../../config/glob.ts';
-import type { When } from '../../config/sections/rule-schema.ts';
+import type { When } from '../../config/rule-schema.ts';
 import { quoted } from '../../model/fault.ts';
 import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';

@@ -1,4 +1,4 @@
-import type { When } from '../../config/sections/rule-schema.ts';
+import type { When } from '../../config/rule-schema.ts';
 import { chanceOf, usualAnswer, yesOrNo } from '../../model/decision.ts';
 import { quoted } from '../../model/fault.ts';
 

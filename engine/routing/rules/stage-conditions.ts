@@ -1,5 +1,5 @@
 import type { Config, TransformerEntry } from '../../config/config.ts';
-import type { When } from '../../config/sections/rule-schema.ts';
+import type { When } from '../../config/rule-schema.ts';
 import {
   type Condition,
   compileCondition,

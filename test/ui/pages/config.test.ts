@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { configSchema } from '../../../engine/config/json-schema.ts';
+import { joins as engineJoins, factFields } from '../../../engine/config/rule-schema.ts';
 import { ConfigFile, ServiceSettings } from '../../../engine/config/schema.ts';
-import { joins as engineJoins, factFields } from '../../../engine/config/sections/rule-schema.ts';
 import type { Transformer } from '../../../ui/src/api/config/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../ui/src/api/json.ts';
 import { facts, joins } from '../../../ui/src/config/conditions.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { When } from '../../../../engine/config/sections/rule-schema.ts';
+import type { When } from '../../../../engine/config/rule-schema.ts';
 import type { ModelRequest, Part, Tool } from '../../../../engine/model/request.ts';
 import { compileCondition, explainCondition, factsIn, holds } from '../../../../engine/routing/rules/condition.ts';
 import type { RequestFacts } from '../../../../engine/routing/rules/request-facts.ts';

@@ -1,13 +1,13 @@
 import cluster from 'node:cluster';
-import { configFile } from '../../config/read.ts';
-import { messageOf } from '../../model/fault.ts';
-import { banner } from '../banner.ts';
-import { type Service, start } from '../server.ts';
-import { processTitles } from './find-service.ts';
-import { type FromWorker, type ToWorker, toWorker } from './ipc-messages.ts';
-import { IpcPeers } from './ipc-peers.ts';
-import { guardProcess, outliveOutput } from './process-guards.ts';
-import type { WorkerSet } from './worker-set.ts';
+import { configFile } from '../config/read.ts';
+import { messageOf } from '../model/fault.ts';
+import { banner } from './banner.ts';
+import { type Service, start } from './server.ts';
+import { processTitles } from './workers/find-service.ts';
+import { type FromWorker, type ToWorker, toWorker } from './workers/ipc-messages.ts';
+import { IpcPeers } from './workers/ipc-peers.ts';
+import { guardProcess, outliveOutput } from './workers/process-guards.ts';
+import type { WorkerSet } from './workers/worker-set.ts';
 
 /*
  * Entry point of a worker process. It serves as its supervisor requests. If the supervisor disappears, it stops as the

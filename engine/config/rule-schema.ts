@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { clientWires } from '../../model/wire/client-wires.ts';
+import { clientWires } from '../model/wire/client-wires.ts';
 
 // The conditions of routing rules. The web interface makes its form from the same members.
 
