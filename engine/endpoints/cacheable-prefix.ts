@@ -31,7 +31,7 @@ interface Step {
 type Steps = Step[];
 
 /** A request that is prepared with notes of its steps. */
-export class TracedRequest {
+export class TappedRequest {
   readonly steps: Steps = [];
   readonly gateway: Gateway;
 
@@ -52,11 +52,11 @@ export const cacheablePrefix = (
   exchangeFor: (body: JsonObject) => Exchange,
   body: JsonObject,
   ready: Ready,
-  later: TracedRequest,
+  later: TappedRequest,
 ): Observable<CacheablePrefix | undefined> => {
   const before = turnBefore(body, ready.client.turns);
   if (!before) return of(undefined);
-  const earlier = new TracedRequest(later.gateway);
+  const earlier = new TappedRequest(later.gateway);
   // The destination is the same, whatever rules would say of the shorter conversation.
   const { provider, model } = ready.resolution;
   const at = { ...before, model: `${provider.name},${model}` };

@@ -20,7 +20,7 @@ import { explainRules } from '../routing/rules/rules.ts';
 import { explainStageCondition } from '../routing/rules/stage-conditions.ts';
 import { lessonsInForce } from '../routing/show-taught.ts';
 import { Backpressure } from '../runtime/backpressure.ts';
-import { type CacheablePrefix, cacheablePrefix, TracedRequest } from './cacheable-prefix.ts';
+import { type CacheablePrefix, cacheablePrefix, TappedRequest } from './cacheable-prefix.ts';
 
 /** A request to explain. */
 interface Question {
@@ -45,9 +45,9 @@ interface Question {
 export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
   defer(() => {
     const question = { ...asked, client: clientAt(asked.client, asked.origin?.path ?? '') };
-    return explainTraced(
+    return explainTapped(
       question,
-      new TracedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
+      new TappedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
       gateway,
     );
   });
@@ -56,7 +56,7 @@ export const explain = (asked: Question, gateway: Gateway): Observable<Shown> =>
 type Shown = ReturnType<typeof show> & { readonly stages?: ReturnType<typeof showStages> };
 
 /** The request before and after each stage that ran. */
-const showStages = (steps: TracedRequest['steps'], { config }: Gateway) => {
+const showStages = (steps: TappedRequest['steps'], { config }: Gateway) => {
   const mask = exactMask(secretsOf(config));
   const shown = (request: object): Json => parseJson(mask.text(JSON.stringify(request))) ?? null;
   return steps.map(({ name, entry, before, request }) => ({
@@ -67,17 +67,17 @@ const showStages = (steps: TracedRequest['steps'], { config }: Gateway) => {
   }));
 };
 
-const explainTraced = (question: Question, traced: TracedRequest, gateway: Gateway) => {
+const explainTapped = (question: Question, tapped: TappedRequest, gateway: Gateway) => {
   /** Of stages that were left out. */
   const failures: FaultError[] = [];
   const listener: RequestListener = {
     stageFailed: (fault, cause) => void failures.push(new FaultError(fault, { cause })),
   };
   return of(exchangeFor(question, listener)).pipe(
-    prepare(traced.gateway),
+    prepare(tapped.gateway),
     mergeMap((ready) => {
-      const steps = question.stages ? [...traced.steps] : undefined;
-      return cacheablePrefix((body) => exchangeFor({ ...question, body }), question.body, ready, traced).pipe(
+      const steps = question.stages ? [...tapped.steps] : undefined;
+      return cacheablePrefix((body) => exchangeFor({ ...question, body }), question.body, ready, tapped).pipe(
         map((prefix) =>
           showReferencesIn(gateway.config.referred, {
             ...show(question, ready, prefix ?? null, gateway, failures),

@@ -3,7 +3,7 @@ import { EMPTY, Observable, type Subscription } from 'rxjs';
 import { clientProtocols } from '../../protocols/index.ts';
 import { noteRoute } from '../config/custom/answers.ts';
 import type { StageMemory } from '../config/custom/around.ts';
-import { TracedRequest } from '../endpoints/cacheable-prefix.ts';
+import { TappedRequest } from '../endpoints/cacheable-prefix.ts';
 import { type Answered, Exchange, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { bodyText } from '../model/call-body.ts';
 import { copyOf, frozen } from '../model/checked/copy.ts';
@@ -65,7 +65,7 @@ class TrialRun {
   readonly #done: (outcome: TrialOutcome) => void;
   readonly #reject: (error: unknown) => void;
   readonly #memory: StageMemory;
-  readonly #traced: TracedRequest;
+  readonly #tapped: TappedRequest;
   readonly #exchange: Exchange;
   readonly #made: Made[] = [];
   readonly #open = new Set<Made & { readonly place: string }>();
@@ -94,7 +94,7 @@ class TrialRun {
     this.#done = done;
     this.#reject = reject;
     this.#memory = trial.newMemory();
-    this.#traced = new TracedRequest({ ...trial.gateway, stageMemories: { of: () => this.#memory } });
+    this.#tapped = new TappedRequest({ ...trial.gateway, stageMemories: { of: () => this.#memory } });
     this.#exchange = this.#newExchange();
   }
 
@@ -103,7 +103,7 @@ class TrialRun {
     if (signal?.aborted) setImmediate(this.#leave);
     signal?.addEventListener('abort', this.#leave, { once: true });
     this.#goesOn();
-    const answer = createTrial(this.#traced.gateway, (answered) => this.#callOf(answered))(new Known(this.#exchange));
+    const answer = createTrial(this.#tapped.gateway, (answered) => this.#callOf(answered))(new Known(this.#exchange));
     this.#subscription = answer.subscribe({
       next: (batch) => this.#gave(batch),
       error: (error: unknown) => {
@@ -166,7 +166,7 @@ class TrialRun {
   /** The provider's call. It is encoded only for a stage that changes it. */
   #callOf(answered: Answered): Observable<Batch> {
     const { plan } = answered;
-    const encode = encodeRequest(this.#traced.gateway);
+    const encode = encodeRequest(this.#tapped.gateway);
     const answer = ({ request, context }: Reconciled) =>
       this.#answer({ place: 'the call', kind: 'next', to: undefined, request }, this.#trial.answer, context);
     if (plan.graph.callStages.length === 0) return answer(answered);
@@ -294,7 +294,7 @@ class TrialRun {
 
   #tried(): Tried {
     const { name, protocol } = this.#trial;
-    const [step] = this.#traced.steps;
+    const [step] = this.#tapped.steps;
     const first = this.#made.find(({ call }) => call.kind === 'next' && call.to === undefined);
     const { before, after } = this.#sent;
     return {

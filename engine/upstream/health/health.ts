@@ -18,9 +18,9 @@ import { type Cooldown, Cooldowns, keyFingerprint } from './cooldowns.ts';
 import type { FailureClass } from './failure-class.ts';
 import { Load } from './load.ts';
 import {
+  type HealthEntries,
   type ModelHealthPublisher,
   type ProviderHealthPublisher,
-  type SharedEntries,
   shareHealth,
 } from './share-health.ts';
 
@@ -60,7 +60,7 @@ const maxProviders = 1_000;
  */
 export const createUpstreamHealth = (
   { nowMs, random }: HealthSource,
-  shared?: SharedEntries,
+  shared?: HealthEntries,
   node?: string,
 ): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });

@@ -4,7 +4,7 @@ import { reader } from '../../model/schema.ts';
 import type { Cooldown } from './cooldowns.ts';
 
 /** Facts that processes exchange; of two with the same id, the later expiry wins. */
-export interface SharedEntries {
+export interface HealthEntries {
   readonly publish: (fact: SharedEntry) => void;
   readonly onEntry: (listener: (fact: SharedEntry) => void) => void;
   /**
@@ -61,7 +61,7 @@ const closedMs = 10_000;
  * network: others act only when two nodes report it.
  */
 export const shareHealth = (
-  shared: SharedEntries,
+  shared: HealthEntries,
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
   ownNode?: string,

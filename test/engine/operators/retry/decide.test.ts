@@ -29,7 +29,7 @@ import {
   type ModelHealth,
   ProviderHealth,
 } from '../../../../engine/upstream/health/health.ts';
-import type { SharedEntries } from '../../../../engine/upstream/health/share-health.ts';
+import type { HealthEntries } from '../../../../engine/upstream/health/share-health.ts';
 import { plainRequest } from '../../../support/context.ts';
 import { configOf } from '../../../support/gateway-of.ts';
 
@@ -415,12 +415,12 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
     Providers: [{ name: 'p', baseUrl: 'http://p.invalid', apiKey: ['k1', 'k2'], models: ['m'] }],
   }).providers;
   if (!provider) throw new Error('no provider');
-  type Listener = Parameters<SharedEntries['onEntry']>[0];
+  type Listener = Parameters<HealthEntries['onEntry']>[0];
   const listeners: Listener[] = [];
   const claims = new Set<string>();
   return machines.map((machine, index) => {
     const words: string[] = [];
-    const facts: SharedEntries = {
+    const facts: HealthEntries = {
       publish(fact) {
         words.push(`${fact.id.replace(/"p [^"]*",|[^\w,-]/g, '')} ${fact.value} ${fact.forMs}`);
         for (const [at, listener] of listeners.entries()) if (at !== index) listener(fact);
@@ -557,8 +557,8 @@ test('R16 one process at a time probes an upstream', async (t) => {
 });
 
 test('facts of other processes that make no sense change nothing', (t) => {
-  const listeners: Parameters<SharedEntries['onEntry']>[0][] = [];
-  const facts: SharedEntries = {
+  const listeners: Parameters<HealthEntries['onEntry']>[0][] = [];
+  const facts: HealthEntries = {
     publish: () => {},
     onEntry: (listener) => listeners.push(listener),
     claim: () => undefined,
