@@ -205,7 +205,7 @@ export const streamHeaders: Headers = {
   'x-accel-buffering': 'no',
 };
 
-export const jsonHeaders: Headers = { 'content-type': 'application/json; charset=utf-8' };
+const jsonHeaders: Headers = { 'content-type': 'application/json; charset=utf-8' };
 
 /** The upstream's headers about rate limits and waiting times, as far as their values can be nothing else. */
 export const limitHeaders = (headers: Headers): Headers => {

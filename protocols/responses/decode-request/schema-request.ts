@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 /** A member that may be absent or null; null counts as absent. */
 export const orNull = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-export const words = <W extends string>(...all: W[]) => Type.Enum(all);
+const words = <W extends string>(...all: W[]) => Type.Enum(all);
 
 /** Any JSON object; its decoder checks the members. */
 export const Members = Type.Record(Type.String(), Type.Unknown());
