@@ -201,6 +201,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\d{1,16}(?:\.\d{1,16})?_\d{1,16}$/),
     foreign(/^(?:ok|failed|[1-5]xx|[1-5]\d\d)$/),
   ],
+  'engine/store/client-files.ts': [
+    own(/^(\d{1,10}-\d{1,16})(?:\.\d{1,10}-\d{1,16})?\.json$/),
+    own(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/),
+  ],
   'engine/store/conditions.ts': [foreign(/[\\%_]/g, many('%')), foreign(/^[1-5]xx$/)],
   'engine/store/writer.ts': [own(/^\d{1,16}\.\d{1,10}-\d{1,16}\.jsonl$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
