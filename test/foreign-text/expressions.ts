@@ -202,8 +202,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:ok|failed|[1-5]xx|[1-5]\d\d)$/),
   ],
   'engine/store/client-files.ts': [
-    own(/^(\d{1,10}-\d{1,16})(?:\.\d{1,10}-\d{1,16})?\.json$/),
-    own(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/),
+    foreign(/^(\d{1,10}-\d{1,16})(?:\.\d{1,10}-\d{1,16})?\.json$/, '1-1.', many('1')),
+    foreign(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
   ],
   'engine/store/conditions.ts': [foreign(/[\\%_]/g, many('%')), foreign(/^[1-5]xx$/)],
   'engine/store/writer.ts': [own(/^\d{1,16}\.\d{1,10}-\d{1,16}\.jsonl$/)],
@@ -230,10 +230,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/sections/check-address.ts': [foreign(/\/$/)],
   'engine/config/sections/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
   'engine/routing/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
-  'engine/features/clients/usage-files.ts': [
-    foreign(/^(\d{1,10}-\d{1,16})(?:\.\d{1,10}-\d{1,16})?\.json$/, '1-1.', many('1')),
-    foreign(/^(?:\d{1,10}-\d{1,16}|clients)\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
-  ],
   'engine/config/sections/clients.ts': [
     foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/),
     foreign(/^(\d{1,6})(m|h|d|w)$/),
