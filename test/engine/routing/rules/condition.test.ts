@@ -267,10 +267,10 @@ test('why a condition holds, and what it asks for', (t) => {
   const facts = factsOf({ headers: { a: '', c: '12' } });
   for (const [when, why] of reasons) t.is(explainCondition(compileCondition(when), facts), why);
   const [tools] = factsIn(compileCondition({ tools: 'a*' }));
-  t.like(tools, { at: 'tools', says: 'a tool is a*' });
+  t.like(tools, { at: 'tools', label: 'a tool is a*' });
   const all = { all: [{ model: 'a' }], any: [{ not: { headers: { B: '1' } } }, { turns: { over: 1, under: 5 } }] };
   t.deepEqual(
-    factsIn(compileCondition(all, 'when')).map(({ at, label: says }) => `${at}: ${says}`),
+    factsIn(compileCondition(all, 'when')).map(({ at, label }) => `${at}: ${label}`),
     [
       'when.all[0].model: model is a',
       'when.any[0].not.headers.B: header b is 1',
