@@ -168,6 +168,11 @@ class ReplyBound implements Handlers<AnswerChunk, AnswerChunk> {
       // A record that begins or ends in this chunk is short, or has been counted but for this part.
       if (record && record.pendingBytes < chunk.length) this.#nodes?.reset();
       else this.#nodes?.add(chunk);
+    } else {
+      for (const { data } of chunk.records) {
+        this.#nodes?.reset();
+        this.#nodes?.add(data);
+      }
     }
     this.#reservation.reserve(this.#collected ? this.#bytes : (record?.pendingBytes ?? 0));
     return chunk;

@@ -152,6 +152,43 @@ test('an event beyond a bound is the same error as over HTTP', async (t) => {
   }
 });
 
+test('an event with too many objects is the same error as over HTTP', async (t) => {
+  const nested = {
+    type: 'response.output_text.delta',
+    delta: 'x',
+    logprobs: Array.from({ length: 300_000 }, () => ({})),
+  };
+  const upstream = await startSocketUpstream({
+    script: () => ({ events: [...responseEvents('resp_1', []).slice(0, 1), nested] }),
+  });
+  t.teardown(upstream.close);
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [true, false].map((webSocket) => ({
+      name: webSocket ? 'socket' : 'http',
+      baseUrl: `${upstream.url}/v1/responses`,
+      apiKey: 'k',
+      models: ['m'],
+      webSocket,
+    })),
+  });
+  t.teardown(gateway.stop);
+  for (const over of ['socket', 'http'] as const) {
+    const answer = await fetch(`${gateway.baseUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: `${over},m`,
+        max_tokens: 9,
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    });
+    t.regex(await answer.text(), /more than 200000 objects and lists/, over);
+    t.is(upstream.requests.at(-1)?.over, over);
+  }
+});
+
 test('a change of the configuration closes the idle connections of the providers that it changes, not those of others', async (t) => {
   const upstreams = await Promise.all([startSocketUpstream({ script: agent }), startSocketUpstream({ script: agent })]);
   for (const { close } of upstreams) t.teardown(close);
