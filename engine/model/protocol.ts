@@ -146,8 +146,12 @@ export interface StreamEnds {
    * record has it.
    */
   readonly encodeFinish?: (finish: FinishReason, first: SseRecord | undefined) => SseRecord;
-  /** Texts of which one occurs in each record with a part of a call, for answers that end without a finish. Absent: none does. */
-  readonly callMarks?: readonly string[];
+  /** Recognizes the records with a part of a call, for answers that end without a finish. Absent: none does. */
+  readonly calls?: {
+    readonly marker: RegExp;
+    /** Matches where one of the two markers does. Most records match neither: this one finds that out in one pass. */
+    readonly eitherMarker: RegExp;
+  };
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
   readonly terminal?: SseRecord;
 }

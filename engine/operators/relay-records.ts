@@ -8,7 +8,7 @@ import { Losses } from '../model/loss.ts';
 import { chain, runWhole } from '../model/machine.ts';
 import type { ClientProtocol, RelayedRecords, StreamEnd, StreamEnds, UpstreamProtocol } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
-import { outsideFraming, type RecordCutter, readSseRecords, recordEnds, sseText } from '../model/wire/sse.ts';
+import { isOutsideFraming, type RecordCutter, readSseRecords, recordEnds, sseText } from '../model/wire/sse.ts';
 import type { SseRecord } from '../model/wire/sse-record.ts';
 import { AnswerReservation } from './bound-answer.ts';
 import { addUsage, type EndState, maxReadBytes } from './read-events.ts';
@@ -73,6 +73,8 @@ export class RecordRelay {
   readonly #cutter: RecordCutter;
   readonly #records: WholeRecords;
   readonly #ends: StreamEnds;
+  /** Matches in every record that says more than text. */
+  readonly #marker: RegExp;
   readonly #upstream: UpstreamProtocol;
   readonly #context: ReplyContext;
   readonly #progress: ReplyProgress;
@@ -109,8 +111,9 @@ export class RecordRelay {
     this.#context = context;
     this.#progress = progress;
     this.#faultIn = faultIn;
-    const { callMarks } = client.ends;
-    if (callMarks) this.#calls = new RelayedCalls(new AnswerReservation(answerMemory), callMarks);
+    const { calls, marker } = client.ends;
+    this.#marker = calls?.eitherMarker ?? marker;
+    if (calls) this.#calls = new RelayedCalls(new AnswerReservation(answerMemory), calls.marker);
     this.#isUnasked = request.streamUsage === true ? undefined : client.isUsageRecord;
   }
 
@@ -135,8 +138,9 @@ export class RecordRelay {
         return bytes.subarray(0, end);
       }
     }
-    const passing = this.#failure || this.#mayTell(bytes) ? this.#upToEnd(bytes) : bytes;
-    if (passing && this.state === 'open') this.#calls?.add(passing);
+    const isText = this.#isText(bytes);
+    const passing = this.#failure || (!isText && this.#mayTell(bytes)) ? this.#upToEnd(bytes) : bytes;
+    if (passing && this.state === 'open') this.#calls?.add(passing, !isText);
     return passing;
   }
 
@@ -206,11 +210,18 @@ export class RecordRelay {
     return { record, meaning: this.#ends.read(record) };
   }
 
+  /** Whether records surely report neither an end, usage or an error nor a part of a call, as most do. */
+  #isText(bytes: Buffer): boolean {
+    if (!this.#first) return false;
+    const text = bytes.toString('latin1');
+    return !this.#marker.test(text) && !isOutsideFraming(text);
+  }
+
   /** Whether records may report an end, usage or an error. */
   #mayTell(bytes: Buffer): boolean {
     if (!this.#first) return true;
     const text = bytes.toString('latin1');
-    return this.#ends.marker.test(text) || outsideFraming.test(text);
+    return this.#ends.marker.test(text) || isOutsideFraming(text);
   }
 
   #isError(record: SseRecord): boolean {
@@ -305,19 +316,20 @@ export class RecordRelay {
 /** The records of an answer from its first call on, up to a bound. */
 class RelayedCalls {
   readonly #memory: AnswerReservation;
-  readonly #marks: readonly string[];
+  readonly #marker: RegExp;
   #records: Buffer[] = [];
   #bytes = 0;
   #isFound = false;
 
-  /** `marks`: texts of which one occurs in each record of a call. */
-  constructor(memory: AnswerReservation, marks: readonly string[]) {
+  /** `marker` matches in each record of a call. */
+  constructor(memory: AnswerReservation, marker: RegExp) {
     this.#memory = memory;
-    this.#marks = marks;
+    this.#marker = marker;
   }
 
-  add(records: Buffer): void {
-    this.#isFound ||= this.#hasCall(records);
+  /** `mayCall`: there may be a part of a call among them. */
+  add(records: Buffer, mayCall: boolean): void {
+    this.#isFound ||= mayCall && this.#hasCall(records);
     if (!this.#isFound || this.#bytes > maxBufferedBytes) return;
     this.#bytes += records.length;
     if (this.#bytes <= maxBufferedBytes && this.#memory.tryReserve(this.#bytes)) this.#records.push(records);
@@ -335,7 +347,7 @@ class RelayedCalls {
   }
 
   #hasCall(records: Buffer): boolean {
-    return this.#marks.some((mark) => records.includes(mark));
+    return this.#marker.test(records.toString('latin1'));
   }
 
   release(): void {

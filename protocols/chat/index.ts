@@ -55,7 +55,11 @@ export const chatClient: ClientProtocol = {
     isFailure,
     terminal,
     encodeFinish: finishRecord,
-    callMarks: ['"tool_calls"', '"function_call"'],
+    calls: {
+      marker: /"(?:tool_calls|function_call)"/,
+      eitherMarker:
+        /\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{|(?:tool_calls|function_call)")/,
+    },
   },
   isUsageRecord,
 };

@@ -432,7 +432,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[\s"}\]]/),
     foreign(/^[\s,]{0,99}[{[]/),
     foreign(/[\p{L}\d]/u),
-    foreign(/(?:^|[\r\n])(?!data|event|id|retry|[:\r\n]|$)/),
     foreign(/\S/),
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
@@ -552,6 +551,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/encode-request/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
   'protocols/chat/index.ts': [
     foreign(/\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{)/, many('"finish_reason": ')),
+    foreign(/"(?:tool_calls|function_call)"/, many('"tool_call')),
+    foreign(
+      /\[DONE\]|"(?:error"|finish_reason": ?"|(?:base_resp|code)":|usage": ?\{|(?:tool_calls|function_call)")/,
+      many('"finish_reason": '),
+    ),
     foreign(/"(?:usage|service_tier)":/),
     foreign(/"finish_reason": ?"(?:stop|length|tool_calls)"/, many('"finish_reason": "stop')),
 

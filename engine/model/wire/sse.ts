@@ -212,8 +212,23 @@ const withoutList = (text: string): string => {
 
 const isListMark = (code: number): boolean => code <= 0x20 || code === 0x2c || code === 0x5b || code === 0x5d;
 
-/** Matches where a line of whole records is no field. */
-export const outsideFraming = /(?:^|[\r\n])(?!data|event|id|retry|[:\r\n]|$)/;
+/** Whether a line of whole records is neither a field nor a comment. */
+export const isOutsideFraming = (records: string): boolean => {
+  const text = records.includes('\r') ? records.replaceAll('\r', '\n') : records;
+  for (let from = 0; from < text.length; ) {
+    const code = text.charCodeAt(from);
+    const isInside =
+      code === letterD ? text.startsWith('data', from) : code === lineFeed || code === colon || isField(text, from);
+    if (!isInside) return true;
+    const to = text.indexOf('\n', from);
+    if (to < 0) return false;
+    from = to + 1;
+  }
+  return false;
+};
+
+const isField = (text: string, from: number): boolean =>
+  text.startsWith('event', from) || text.startsWith('id', from) || text.startsWith('retry', from);
 
 const letterD = 0x64;
 const letterE = 0x65;

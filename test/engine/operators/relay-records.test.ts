@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { RecordCutter } from '../../../engine/model/wire/sse.ts';
 import { WholeRecords } from '../../../engine/operators/relay-records.ts';
+import { chatClient } from '../../../protocols/chat/index.ts';
 
 const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', '\r\r', '\r', 'żółw'), {
   maxLength: 60,
@@ -44,4 +45,19 @@ test('a record beyond the bound passes in pieces', (t) => {
     [40, 20, 48],
   );
   t.is(held.toString(), 'data: y');
+});
+
+test('the marker that most records are passed by matches where one of the two matches that it stands for', (t) => {
+  const { marker, calls } = chatClient.ends;
+  const word = fc.constantFrom(
+    ...['[DONE]', '"error"', '"finish_reason":', ' ', '"stop"', 'null', '"code":', '"base_resp":', '"usage":', '{', '}'],
+    ...['"tool_calls"', '"function_call"', '"content":', 'x'],
+  );
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 8 }), (words) => {
+      const record = words.join('');
+      t.is(calls?.eitherMarker.test(record), marker.test(record) || calls?.marker.test(record), record);
+    }),
+    { numRuns: 2_000 },
+  );
 });
