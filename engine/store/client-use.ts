@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
-import type { Database, SqlRow } from './sqlite.ts';
+import type { Database, SqlRow, Statement } from './sqlite.ts';
 
 /** The periods that the use of clients is summed up for, in UTC. */
 export type UsePeriod = 'day' | 'month';
@@ -49,7 +49,13 @@ export interface LineBatch {
 export const periodAt = (period: UsePeriod, atMs: number): string =>
   new Date(atMs).toISOString().slice(0, period === 'day' ? 'yyyy-mm-dd'.length : 'yyyy-mm'.length);
 
-const periodsAt = (atMs: number): readonly string[] => [periodAt('day', atMs), periodAt('month', atMs)];
+const dayMs = 86_400_000;
+
+/** The names of a day's periods: requests that end in turn have the same. */
+const periodNames = new BoundedMap<number, readonly string[]>(4);
+const namesOf = (day: number): readonly string[] => [periodAt('day', day * dayMs), periodAt('month', day * dayMs)];
+
+const periodsAt = (atMs: number): readonly string[] => periodNames.remember(Math.floor(atMs / dayMs), namesOf);
 
 /** Clients of a period. A configuration has fewer, but it may change without end; the oldest gives way. */
 const maxClients = 5_000;
@@ -160,23 +166,30 @@ CREATE TABLE writers (name TEXT PRIMARY KEY, batch INTEGER NOT NULL, at INTEGER 
 /** The use of clients in a database, within the transactions of its user. */
 export class ClientUseTable {
   readonly #db: Database;
+  readonly #put: Statement;
+  readonly #find: Statement;
+  readonly #putBatch: Statement;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#put = db.prepare(
+      `INSERT INTO client_use VALUES (?, ?, ${usedNames.map(() => '?').join(', ')}) ON CONFLICT DO UPDATE SET ${usedNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
+    );
+    this.#find = db.prepare('SELECT * FROM client_use WHERE period IN (?, ?)');
+    this.#putBatch = db.prepare(
+      'INSERT INTO writers VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET batch = excluded.batch, at = excluded.at WHERE batch < excluded.batch',
+    );
   }
 
   add(sums: Iterable<readonly [period: string, client: string, used: Used]>): void {
-    const put = this.#db.prepare(
-      `INSERT INTO client_use VALUES (?, ?, ${usedNames.map(() => '?').join(', ')}) ON CONFLICT DO UPDATE SET ${usedNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
-    );
-    for (const [period, client, used] of sums) put.run(period, client, ...usedNames.map((name) => used[name]));
+    for (const [period, client, used] of sums) this.#put.run(period, client, ...usedNames.map((name) => used[name]));
   }
 
   /** Of the day and the month that a time lies in; `clients`: of these alone. */
   at(atMs: number, clients?: ReadonlySet<string>): ClientUse {
     const sums = new UseSums();
     const [day = '', month = ''] = periodsAt(atMs);
-    for (const row of this.#db.prepare('SELECT * FROM client_use WHERE period IN (?, ?)').all(day, month)) {
+    for (const row of this.#find.all(day, month)) {
       if (!clients || clients.has(String(row.client))) sums.set(String(row.period), String(row.client), rowUse(row));
     }
     return sums.at(atMs);
@@ -184,10 +197,7 @@ export class ClientUseTable {
 
   /** Whether a batch comes for the first time; from now on it doesn't. */
   isNew({ writer, n }: LineBatch, atMs: number): boolean {
-    const put = this.#db.prepare(
-      'INSERT INTO writers VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET batch = excluded.batch, at = excluded.at WHERE batch < excluded.batch',
-    );
-    return Number(put.run(writer, n, atMs).changes) > 0;
+    return Number(this.#putBatch.run(writer, n, atMs).changes) > 0;
   }
 
   /** Removes what is too old at a time. */

@@ -23,22 +23,31 @@ const maxKinds = 20_000;
 
 const otherName = 'other';
 
+/** Kinds that are compared with one by one before its text is looked up: most requests are of the last few. */
+const maxRecent = 8;
+
 /** Gives kinds their ids. */
 export class KindIds {
   readonly #db: Database;
   readonly #ids = new Map<string, number>();
+  #recent: { readonly kind: Kind; readonly id: number }[] = [];
 
   constructor(db: Database) {
     this.#db = db;
   }
 
   idOf(kind: Kind): number {
-    return this.#known(kind) ?? this.#add(kind);
+    for (const one of this.#recent) if (isSame(one.kind, kind)) return one.id;
+    const id = this.#known(kind) ?? this.#add(kind);
+    this.#recent.unshift({ kind, id });
+    if (this.#recent.length > maxRecent) this.#recent.pop();
+    return id;
   }
 
   /** Forgets what a transaction that was rolled back may have added. */
   forget(): void {
     this.#ids.clear();
+    this.#recent = [];
   }
 
   #known(kind: Kind): number | undefined {
@@ -62,6 +71,19 @@ export class KindIds {
     return id;
   }
 }
+
+const isSame = (one: Kind, other: Kind): boolean =>
+  one.asked === other.asked &&
+  one.model === other.model &&
+  one.client === other.client &&
+  one.status === other.status &&
+  one.failed === other.failed &&
+  one.scenario === other.scenario &&
+  one.provider === other.provider &&
+  one.path === other.path &&
+  one.protocol === other.protocol &&
+  one.preset === other.preset &&
+  one.pool === other.pool;
 
 /** Gives sessions their ids. */
 export class SessionIds {

@@ -1,9 +1,9 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { hasFailed } from '../model/status.ts';
 import { UseSums } from './client-use.ts';
 import type { Kind } from './kinds.ts';
 import { shapeOf } from './shapes.ts';
-import { type Counted, noTimes, usageScale } from './usage.ts';
+import type { CountedRequest } from './usage.ts';
 
 /** A request as the tables have it. */
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
   readonly session: string | undefined;
   readonly endedMs: number;
   /** What it adds to the sums of its series, which its kind tells. */
-  readonly counted: Counted;
+  readonly counted: CountedRequest;
   /** Its limits allowed it, so it is part of its client's use. */
   readonly admitted: boolean;
   /** The columns of `requests` but `id`, `kind` and `session`, in `rowColumns`' order. */
@@ -41,7 +41,7 @@ export const rowColumns = [
 
 /** Reads the line of a request, a `KeptRequest` as JSON text; `undefined` for anything else. */
 export const rowOf = (line: string): Row | undefined => {
-  const request = parseJson(line);
+  const request = parsed(line);
   if (!isJsonObject(request)) return undefined;
   const [ended, started, status] = [request.endedAt, request.startedAt, request.status].map(numberIn);
   const [duration, id] = [numberIn(request.durationMs), textIn(request.id)];
@@ -96,6 +96,15 @@ export const rowOf = (line: string): Row | undefined => {
   };
 };
 
+/** Without the digits that a double can't hold, which cost as much again: counts are smaller, and the line is kept as it came. */
+const parsed = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+};
+
 /** What the requests of a batch of lines add to the use of their clients. */
 export const usedIn = (lines: string): UseSums => {
   const sums = new UseSums();
@@ -121,7 +130,7 @@ const countedOf = (
     duration,
     firstByte,
   }: { readonly failed: boolean; readonly duration: number; readonly firstByte: number | undefined },
-): Counted => {
+): CountedRequest => {
   const usage = isJsonObject(request.usage) ? request.usage : none;
   const [input, cacheRead, cacheWrite] = [usage.input, usage.cacheRead, usage.cacheWrite].map((one) => countIn(one));
   const [output, reasoning] = [usage.output, usage.reasoning].map((one) => countIn(one));
@@ -131,13 +140,6 @@ const countedOf = (
   const isPartial = (input ?? cacheRead ?? cacheWrite) === undefined || output === undefined;
   const isCompared = cost !== undefined && atDefault !== undefined;
   const losses = Array.isArray(request.losses) ? request.losses.length : 0;
-  const times = noTimes();
-  const addTime = (name: keyof typeof times, ms: number | undefined): void => {
-    if (ms !== undefined) times[name][usageScale.classOf(ms)] = 1;
-  };
-  addTime('firstByte', firstByte);
-  addTime('duration', duration);
-  addTime('overhead', numberIn(request.overheadMs));
   return {
     sums: {
       requests: 1,
@@ -155,7 +157,7 @@ const countedOf = (
       uncompared: isCharged && !isCompared ? 1 : 0,
       uncounted: isCharged && (isEstimated || isPartial) ? 1 : 0,
     },
-    times,
+    times: { firstByte, duration, overhead: numberIn(request.overheadMs) },
   };
 };
 

@@ -50,11 +50,34 @@ const ownSqlite = (): Sqlite | undefined => {
 const libsql = (): Sqlite | undefined => {
   try {
     const opened = createRequire(root)('#libsql');
-    return { library: 'libsql', open: (file) => Reflect.construct(opened, [file]) };
+    return { library: 'libsql', open: (file) => withListedValues(Reflect.construct(opened, [file])) };
   } catch {
     return undefined;
   }
 };
+
+/** A statement of libsql, which also takes its values in one list. */
+interface LibsqlStatement {
+  readonly run: (values: readonly SqlValue[]) => ReturnType<Statement['run']>;
+  readonly get: (values: readonly SqlValue[]) => SqlRow | undefined;
+  readonly all: (values: readonly SqlValue[]) => readonly SqlRow[];
+}
+
+/** libsql copies separate values into a list, and flattens it: for a row of twenty that costs more than to bind them. */
+const withListedValues = (
+  db: Pick<Database, 'exec' | 'close'> & { readonly prepare: (sql: string) => LibsqlStatement },
+): Database => ({
+  exec: (sql) => db.exec(sql),
+  prepare(sql) {
+    const statement = db.prepare(sql);
+    return {
+      run: (...values) => statement.run(values),
+      get: (...values) => statement.get(values),
+      all: (...values) => statement.all(values),
+    };
+  },
+  close: () => db.close(),
+});
 
 /** Calls `load` without the warning that its module is experimental. */
 const withoutWarning = <T>(named: string, load: () => T): T => {

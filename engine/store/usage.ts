@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import { BoundedMap } from '../runtime/memoize.ts';
-import type { Database, SqlRow } from './sqlite.ts';
+import type { Database, SqlRow, Statement } from './sqlite.ts';
 import { TimeScale } from './time-scale.ts';
 
 /** What is counted together, by its length in milliseconds. */
@@ -62,6 +62,12 @@ export interface Counted {
   readonly times: Times | undefined;
 }
 
+/** One request of a series; its times are in milliseconds, as far as they are known. */
+export interface CountedRequest {
+  readonly sums: Partial<Sums>;
+  readonly times: Readonly<Record<keyof Times, number | undefined>>;
+}
+
 /** Adds sums to others. */
 export const addSums = (to: Sums, from: Partial<Sums>): void => {
   for (const name of sumNames) to[name] += from[name] ?? 0;
@@ -112,7 +118,11 @@ interface Cell {
 /** Adds to the sums in a database, within the transactions of its user. */
 export class UsageTable {
   readonly #db: Database;
+  readonly #find: Statement;
+  readonly #put: Statement;
   readonly #ids = new BoundedMap<string, number>(maxKnown);
+  /** Most requests are of the series of the one before. */
+  #last: { readonly series: Series; readonly id: number } | undefined;
   readonly #rows = new BoundedMap<string, number>(maxKnown);
   /** What `write` adds to. */
   readonly #cells = new Map<string, Cell>();
@@ -121,11 +131,18 @@ export class UsageTable {
 
   constructor(db: Database) {
     this.#db = db;
+    this.#find = db.prepare('SELECT * FROM usage WHERE unit = ? AND at = ? AND series = ?');
+    this.#put = db.prepare(
+      `INSERT OR REPLACE INTO usage (unit, at, series, ${sumNames.join(', ')}, times) VALUES (?, ?, ?, ${sumNames.map(() => '?').join(', ')}, ?)`,
+    );
   }
 
-  /** Adds to all units that a time lies in. `write` follows. */
-  addAt(atMs: number, series: Series, counted: Counted): void {
-    addTo(this.#added, '5s', atMs, this.#idOf(series), counted);
+  /** Adds a request to all units that its end lies in. `write` follows. */
+  addAt(atMs: number, series: Series, { sums, times }: CountedRequest): void {
+    const cell = cellIn(this.#added, '5s', atMs, this.#idOf(series));
+    addSums(cell.sums, sums);
+    let name: keyof Times;
+    for (name in cell.times) addTime(cell.times[name], times[name]);
   }
 
   /** Adds to the unit that begins at a time. `write` follows. */
@@ -138,10 +155,7 @@ export class UsageTable {
       for (const unit of units) addTo(this.#cells, unit, cell.at, cell.series, cell);
     }
     this.#added.clear();
-    const find = this.#db.prepare('SELECT * FROM usage WHERE unit = ? AND at = ? AND series = ?');
-    const put = this.#db.prepare(
-      `INSERT OR REPLACE INTO usage (unit, at, series, ${sumNames.join(', ')}, times) VALUES (?, ?, ?, ${sumNames.map(() => '?').join(', ')}, ?)`,
-    );
+    const find = this.#find;
     const cells = [...this.#cells.values()];
     this.#cells.clear();
     for (const { unit, at, series, sums, times } of cells) {
@@ -152,7 +166,7 @@ export class UsageTable {
         addSums(sums, sumsIn(known));
         addTimes(times, timesIn(known.times));
       }
-      put.run(unitMs[unit], at, into, ...sumNames.map((name) => sums[name]), JSON.stringify(times));
+      this.#put.run(unitMs[unit], at, into, ...sumNames.map((name) => sums[name]), JSON.stringify(times));
     }
   }
 
@@ -160,7 +174,7 @@ export class UsageTable {
   forget(): void {
     this.#cells.clear();
     this.#added.clear();
-    this.#ids.clear();
+    this.#forgetIds();
     this.#rows.clear();
   }
 
@@ -174,19 +188,27 @@ export class UsageTable {
     const { count } = this.#db.prepare('SELECT COUNT(*) AS count FROM series').get() ?? {};
     if (Number(count) <= manySeries) return;
     this.#db.exec('DELETE FROM series WHERE id NOT IN (SELECT series FROM usage)');
+    this.#forgetIds();
+  }
+
+  #forgetIds(): void {
     this.#ids.clear();
+    this.#last = undefined;
   }
 
   #idOf(series: Series): number {
+    const last = this.#last;
+    if (last && isSame(last.series, series)) return last.id;
     const { protocol, scenario, provider, model, client } = series;
-    const names = JSON.stringify([protocol, scenario, provider, model, client]);
-    const known = this.#ids.get(names);
-    if (known !== undefined) return known;
-    this.#db.prepare('INSERT OR IGNORE INTO series (names) VALUES (?)').run(names);
-    const id = Number(this.#db.prepare('SELECT id FROM series WHERE names = ?').get(names)?.id);
-    this.#ids.set(names, id);
+    const id = this.#ids.remember(JSON.stringify([protocol, scenario, provider, model, client]), this.#keptId);
+    this.#last = { series, id };
     return id;
   }
+
+  readonly #keptId = (names: string): number => {
+    this.#db.prepare('INSERT OR IGNORE INTO series (names) VALUES (?)').run(names);
+    return Number(this.#db.prepare('SELECT id FROM series WHERE names = ?').get(names)?.id);
+  };
 
   #otherOf(id: number): Series {
     const { protocol, client } = seriesIn(this.#db.prepare('SELECT names FROM series WHERE id = ?').get(id)?.names);
@@ -207,8 +229,22 @@ export class UsageTable {
   }
 }
 
+const isSame = (one: Series, other: Series): boolean =>
+  one.model === other.model &&
+  one.client === other.client &&
+  one.scenario === other.scenario &&
+  one.provider === other.provider &&
+  one.protocol === other.protocol;
+
 /** Adds to the cell of the unit that a time lies in. */
 const addTo = (cells: Map<string, Cell>, unit: UsageUnit, atMs: number, series: number, counted: Counted): void => {
+  const cell = cellIn(cells, unit, atMs, series);
+  addSums(cell.sums, counted.sums);
+  if (counted.times) addTimes(cell.times, counted.times);
+};
+
+/** The cell of the unit that a time lies in. */
+const cellIn = (cells: Map<string, Cell>, unit: UsageUnit, atMs: number, series: number): Cell => {
   const at = Math.floor(atMs / unitMs[unit]) * unitMs[unit];
   const key = `${unit} ${at} ${series}`;
   let cell = cells.get(key);
@@ -216,8 +252,13 @@ const addTo = (cells: Map<string, Cell>, unit: UsageUnit, atMs: number, series: 
     cell = { unit, at, series, sums: { ...noUsage }, times: noTimes() };
     cells.set(key, cell);
   }
-  addSums(cell.sums, counted.sums);
-  if (counted.times) addTimes(cell.times, counted.times);
+  return cell;
+};
+
+const addTime = (counts: Record<string, number>, ms: number | undefined): void => {
+  if (ms === undefined) return;
+  const timeClass = usageScale.classOf(ms);
+  counts[timeClass] = (counts[timeClass] ?? 0) + 1;
 };
 
 /** The sums of a row. */

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { errorCode } from '../model/fault.ts';
 import { takeClientFiles } from './client-files.ts';
 import { ClientUseTable, clientUseIn, type KeptUse, type LineBatch, UseSums } from './client-use.ts';
-import { type Kind, KindIds, SessionIds } from './kinds.ts';
+import { KindIds, SessionIds } from './kinds.ts';
 import { addOlderUsage, olderUsageIn } from './older-usage.ts';
 import { addUse, rowColumns, rowOf, usedIn } from './row.ts';
 import { type Database, isDamage, type Sqlite, type Statement } from './sqlite.ts';
@@ -338,7 +338,7 @@ const insertLines = (
     const row = line === '' ? undefined : rowOf(line);
     if (!row) continue;
     addUse(use, row);
-    if (isCounted) usage.addAt(row.endedMs, seriesOf(row.kind), row.counted);
+    if (isCounted) usage.addAt(row.endedMs, row.kind, row.counted);
     if (!isKept) continue;
     const id = Number(insertLine.run(line).lastInsertRowid);
     const session = row.session === undefined ? null : sessions.idOf(row.session);
@@ -347,14 +347,6 @@ const insertLines = (
   if (isCounted) usage.write();
   return use;
 };
-
-const seriesOf = ({ protocol, scenario, provider, model, client }: Kind) => ({
-  protocol,
-  scenario,
-  provider,
-  model,
-  client,
-});
 
 const olderRequestsIn = (folder: string | undefined): readonly string[] => {
   if (folder === undefined || !existsSync(folder)) return [];

@@ -69,18 +69,19 @@ export const flushLines = async (options: FlushOptions): Promise<LineFlush> => {
     running = running.then(() => work.run(task));
     return running;
   };
-  const flush = async (): Promise<void> => {
-    for (let next = lines.next(); next; next = lines.next()) {
+  /** What comes meanwhile is left to the next time: it would be written in small batches, each of which costs a transaction. */
+  const flush = async (lastPiece: number): Promise<void> => {
+    for (let next = lines.next(lastPiece); next; next = lines.next(lastPiece)) {
       const told = await writer.append(next.bytes, { writer: writerId, n: next.n });
       lines.written(next);
       if (told) onKept(told);
     }
   };
-  const write = (): Promise<void> => {
+  const write = (lastPiece = lines.lastPiece): Promise<void> => {
     isWriting = true;
     return inTurn(async () => {
       await applyBounds();
-      await flush();
+      await flush(lastPiece);
       isWarnedOfOverfull = false;
       const lost = lines.takeLost();
       if (lost > 0)
@@ -89,23 +90,24 @@ export const flushLines = async (options: FlushOptions): Promise<LineFlush> => {
       isWriting = false;
     });
   };
-  lines.onManyWait = () => {
+  lines.onBlockWaits = () => {
     if (lines.isOverfull && !isWarnedOfOverfull) {
       isWarnedOfOverfull = true;
       log.warn('requests end faster than their history can be written');
     }
-    if (!isWriting && !work.isFailing) void write();
+    // Not the last one, which still grows.
+    if (!isWriting && !work.isFailing) void write(lines.lastPiece - 1);
   };
   const timer = setInterval(() => {
     if (!isWriting && lines.unwritten > 0) void write();
   }, options.everyMs ?? writeMs).unref();
   await running;
   return {
-    write,
+    write: () => write(),
     clear() {
       return inTurn(async () => {
         // They are removed, but counted.
-        await flush().catch(() => lines.discard());
+        await flush(lines.lastPiece).catch(() => lines.discard());
         await writer.clear();
       });
     },

@@ -36,9 +36,6 @@ export const maxSummaries = 1_000;
 /** Lines that wait to be written; further ones aren't written. */
 const maxUnwritten = 5_000;
 
-/** Lines that wait when they are written before their time, so that no write takes long. */
-const writeCount = 250;
-
 /** The lines of the newest requests of this process, and those that aren't on disk yet. */
 export class PendingLines {
   #blocks: Block[] = [];
@@ -49,8 +46,8 @@ export class PendingLines {
   #taken: Unwritten | undefined;
   #unwritten = 0;
   #lost = 0;
-  /** Called with each line from `writeCount` waiting ones on. */
-  onManyWait: () => void = () => undefined;
+  /** Called with each line while a whole block waits: a batch that is large enough to be cheap, and small enough to be written soon. */
+  onBlockWaits: () => void = () => undefined;
 
   /** Number of lines that aren't on disk yet. */
   get unwritten(): number {
@@ -81,7 +78,7 @@ export class PendingLines {
     this.#kept += 1;
     this.#forget();
     this.#await(block, from);
-    if (this.#unwritten >= writeCount) this.onManyWait();
+    if (this.#pieces.length > 1) this.onBlockWaits();
   }
 
   /** The lines in memory, newest first, of requests with a number above `after`. */
@@ -102,11 +99,16 @@ export class PendingLines {
     this.#kept = 0;
   }
 
-  /** The oldest lines that aren't on disk; `undefined`: there are none. */
-  next(): LinesToWrite | undefined {
+  /** The last piece of lines so far; it may still grow. 0: there was none. */
+  get lastPiece(): number {
+    return this.#pieceCount;
+  }
+
+  /** The oldest lines that aren't on disk, of pieces up to this one; `undefined`: there are none. */
+  next(lastPiece: number): LinesToWrite | undefined {
     const [piece] = this.#pieces;
+    if (!piece || piece.n > lastPiece) return undefined;
     this.#taken = piece;
-    if (!piece) return undefined;
     const { n, block, from, to } = piece;
     return { n, bytes: block.bytes.subarray(from, to) };
   }
