@@ -179,6 +179,7 @@ export const countTokensEndpoint = (
 ): Endpoint => ({
   open: false,
   forClients: true,
+  reservesValues: true,
   formatFault: settings.client.encodeFault,
   handle: (incoming, { preset }) => {
     const { gateway } = current;

@@ -21,6 +21,7 @@ export const modelEndpoint = (
   return {
     open: false,
     forClients: true,
+    reservesValues: true,
     formatFault: client.encodeFault,
     socket: client.socket,
     handle(incoming, { preset }) {

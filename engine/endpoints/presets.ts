@@ -21,13 +21,14 @@ export const presetRoutes = <Doc>(
   presets: Presets<Gateway>,
 ): readonly (HttpRoute & Pick<ModelPath<Doc>, 'doc'>)[] =>
   paths.map(({ path, endpointFor, ...row }) => {
-    const { open, forClients = false, formatFault, socket } = endpointFor(base);
+    const { open, forClients = false, reservesValues = false, formatFault, socket } = endpointFor(base);
     return {
       ...row,
       path: `/preset/:preset${path}`,
       endpoint: {
         open,
         forClients,
+        reservesValues,
         formatFault,
         socket,
         async admitSocket({ preset = '' }, namedClient) {

@@ -76,6 +76,7 @@ export class RequestCalls implements StageCalls {
       headers: asked.headers,
       remoteAddress: asked.remoteAddress,
       body: noBody,
+      reservation: noReservation,
       retainBody: () => undefined,
       answerMemory: asked.answerMemory,
       // The client's own answer is paused with the client; an answer to a question isn't.
@@ -113,5 +114,8 @@ export class RequestCalls implements StageCalls {
 }
 
 const noBody = new Uint8Array(0);
+
+/** It has no body. */
+const noReservation = { parsed: () => undefined };
 
 const stageCallOf = memoize(createStageCall);

@@ -18,6 +18,8 @@ export interface Endpoint {
   readonly forClients?: boolean;
   /** Answers requests for any host: it reveals nothing. Absent: false. */
   readonly anyHost?: boolean;
+  /** Its handler reserves the memory for the values that it parses (`reservation`). Absent: it is reserved before. */
+  readonly reservesValues?: boolean;
   readonly formatFault: FormatFault;
   /** The protocol of requests over a WebSocket connection, which a handshake at the same path opens. Absent: HTTP alone. */
   readonly socket?: SocketProtocol | undefined;
@@ -51,6 +53,8 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Decompressed; empty when there is none, and once it is no longer held as bytes. */
   readonly body: Uint8Array;
+  /** `parsed` takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. */
+  readonly reservation: { readonly parsed: (nodes: number) => Fault | undefined };
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
   readonly retainBody: (use: BodyUse) => void;
   /** Counts what is collected of the answer, until the client has it. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
-import { JsonBytes, openBrace, openBracket, quote } from '../model/json/json.ts';
+import { countNodes } from '../model/json/count-nodes.ts';
 import type { MemoryReservation } from '../runtime/memory-budget.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
@@ -16,6 +16,8 @@ export interface BodyReceiver {
   readonly ticker: Ticker;
   /** The request's share of the memory for bodies. */
   readonly reservation: BodyReservation;
+  /** Its endpoint reserves the memory for the values that it parses. */
+  readonly reservesValues: boolean;
   /** Called once, unless reading is stopped before; possibly synchronously. */
   readonly received: (result: Uint8Array | Rejection) => void;
 }
@@ -153,12 +155,19 @@ export class BodyReader implements BodyConsumer, TickListener {
     const body = this.#size === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#size);
     this.stop();
     const { limits, reservation } = this.#receiver;
-    if (this.#codings.length === 0 || body.length === 0) this.#receiver.received(reservation.complete(body) ?? body);
+    if (this.#codings.length === 0 || body.length === 0) this.#received(body);
     else {
       void decompressBody(body, this.#codings, limits, reservation).then((result) =>
-        this.#receiver.received('fault' in result ? result : (reservation.complete(result) ?? result)),
+        'fault' in result ? this.#receiver.received(result) : this.#received(result),
       );
     }
+  }
+
+  #received(body: Uint8Array): void {
+    const { reservation, reservesValues } = this.#receiver;
+    const rejection = reservation.complete(body);
+    const fault = rejection || reservesValues ? undefined : reservation.parsed(countNodes(body));
+    this.#receiver.received(rejection ?? (fault ? { fault, close: true } : body));
   }
 }
 
@@ -181,9 +190,10 @@ const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesOfSmall 
  */
 export class BodyReservation {
   readonly #reservation: MemoryReservation;
-  /** Memory for the complete body, in bytes. */
+  /** Memory for the complete body and its values, in bytes. */
   #conversionBytes = 0;
   #bodyBytes = 0;
+  #hasValues = false;
 
   constructor(reservation: MemoryReservation) {
     this.#reservation = reservation;
@@ -204,12 +214,20 @@ export class BodyReservation {
     return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#reservation.bytes));
   }
 
-  /** Replaces what was taken so far with what the complete body needs. */
+  /** Replaces what was taken so far with what the complete body needs, but for the values in it. */
   complete(body: Uint8Array): Rejection | undefined {
     this.#reservation.set(0);
     this.#bodyBytes = body.length;
-    this.#conversionBytes = body.length * copiesOf(body.length) + countNodes(body) * nodeBytes;
+    this.#conversionBytes = body.length * copiesOf(body.length);
     return this.take(this.#conversionBytes);
+  }
+
+  /** Takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. Once per body. */
+  parsed(nodes: number): Fault | undefined {
+    if (this.#hasValues) return undefined;
+    this.#hasValues = true;
+    this.#conversionBytes += nodes * nodeBytes;
+    return this.take(nodes * nodeBytes)?.fault;
   }
 
   /** Changes what the complete body counts for. Always granted: a retry that converts it again belongs to an admitted request. */
@@ -249,17 +267,3 @@ const exceedsMemory = (maxBytes: number): Fault => ({
   kind: 'too-large',
   message: `The request's body needs more than the ${maxBytes} bytes of memory for all request bodies. LIMITS.bodiesBytes in the configuration sets the limit.`,
 });
-
-/** Counts the arrays and objects in JSON text without parsing it. Linear; meaningless for other input. */
-export const countNodes = (body: Uint8Array): number => {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const json = new JsonBytes(bytes);
-  let nodes = 0;
-  let at = 0;
-  while (at >= 0 && at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === openBracket || byte === openBrace) nodes += 1;
-    at = byte === quote ? json.stringEnd(at) : at + 1;
-  }
-  return nodes;
-};

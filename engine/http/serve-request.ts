@@ -36,6 +36,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly pageOrigin: string | undefined;
   readonly stream: HttpStream;
   readonly reservation: BodyReservation;
+  readonly reservesValues: boolean;
   readonly answerMemory: MemoryReservation;
   readonly limits: HttpLimits;
   readonly #listener: ServingListener;
@@ -67,6 +68,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     const found = settings.router.find(stream.method, this.path);
     this.#handshake = 'endpoint' in found ? undefined : socketRoute(stream, this.path, settings.router);
     this.#found = this.#handshake ?? found;
+    this.reservesValues = 'endpoint' in found && found.endpoint.reservesValues === true;
     this.pageOrigin = settings.admission.pageOf(
       stream.headers,
       this.#targetOf({ method: stream.method, path: this.path, headers: stream.headers }),

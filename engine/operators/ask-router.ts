@@ -11,6 +11,7 @@ import type { Gateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 import type { OwnRoute } from '../routing/rules/rules.ts';
 import { inStep } from '../runtime/loop-watch.ts';
+import { clientText } from './read-client-body.ts';
 
 const routerStep = 'router module';
 
@@ -102,7 +103,8 @@ const questionOf = (
   tokens: async () => (await tokens.count(request)).tokens,
 });
 
-const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): Observable<OlderQuestion> => {
+const olderQuestionOf = (decoded: Decoded, gateway: Gateway): Observable<OlderQuestion> => {
+  const { request, client } = decoded;
   const { registry, tokens } = gateway;
   const context = {
     names: new ToolNames(),
@@ -113,7 +115,9 @@ const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): 
   // Parsed again, since a module may change it.
   const { olderRouters } = registry;
   const body: JsonObject =
-    client.wire === olderRouters?.wire ? JSON.parse(text) : (olderRouters?.encodeRequest(request, context) ?? {});
+    client.wire === olderRouters?.wire
+      ? JSON.parse(clientText(decoded))
+      : (olderRouters?.encodeRequest(request, context) ?? {});
   return from(tokens.count(request)).pipe(
     map(({ tokens: tokenCount }) => ({ request: { body, tokenCount }, config: olderConfig(gateway) })),
   );

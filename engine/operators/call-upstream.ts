@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, write
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { addMember, patchText, replaceMember } from '../model/json/replace-member.ts';
+import { writeInParts } from '../model/json/write-in-parts.ts';
 import type { Losses } from '../model/loss.ts';
 import { adaptToModel, lowerOutput, roomIn } from '../model/models/adapt-to-model.ts';
 import type { ModelRequest, Tool } from '../model/request.ts';
@@ -34,6 +35,7 @@ import { isEventStream, readEventStream } from './event-stream.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { hopHeaders } from './hops.ts';
 import { withLessons } from './learn.ts';
+import { clientText } from './read-client-body.ts';
 import { leaveOutFields } from './route.ts';
 import { openAnswer } from './rx/open-answer.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
@@ -101,11 +103,14 @@ const withSignature = (
   return { ...call, headers: signed(call, key, nowMs, typeof region === 'string' ? region : undefined) };
 };
 
+/** From this many bytes of the client's body on, the upstream's is written in parts: a shorter one costs less as text, which undici takes. */
+const minParted = 128 * 1024;
+
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
 /** The body; `own`: the patch for the provider's host, if it has one. */
 const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined): CallBody => {
-  const { outline, text, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
+  const { outline, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
   const request = leaveOutFields(routed.request, routed);
   if (!relays.request) {
     const losses = context.losses.at(plan.format.name);
@@ -122,25 +127,26 @@ const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined)
     // A dry run leaves out the stages that are around the call, which may serve them.
     if (routed.progress.wrapped || !isWrapped(routed)) refuseWithoutTools(asked, losses);
     const patches = own ? [own, ...plan.patches] : plan.patches;
-    return writeJson(patches.length > 0 ? applyPatches({ ...body }, patches) : body);
+    const patched = patches.length > 0 ? applyPatches({ ...body }, patches) : body;
+    return routed.body.length < minParted ? writeJson(patched) : writeInParts(patched);
   }
   const added = usageMembers(routed);
   const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));
   // With attribution, there is no outline: the body is decoded in full.
   const withoutOwn = withoutAttribution ? client.attribution?.membersWithout(clientBody) : undefined;
   if (plan.patches.length > 0 || isSet) {
-    const body = parseJson(outline ? new TextDecoder().decode(outline.body) : text);
+    const body = parseJson(clientText(routed));
     const patches = [{ ...withoutOwn, model: resolution.model, ...own }, ...(added ? [added] : []), ...plan.patches];
     return writeJson(applyPatches(isJsonObject(body) ? body : {}, patches));
   }
   if (own) {
-    const whole = outline ? new TextDecoder().decode(outline.body) : text;
-    return patchText(whole, { ...withoutOwn, model: resolution.model, ...own, ...added });
+    return patchText(clientText(routed), { ...withoutOwn, model: resolution.model, ...own, ...added });
   }
   const model = JSON.stringify(resolution.model);
-  if (withoutAttribution) return replaceMembers(text, { ...withoutOwn, model: resolution.model });
+  if (withoutAttribution) return replaceMembers(clientText(routed), { ...withoutOwn, model: resolution.model });
   const first = added ? `${JSON.stringify(added).slice(1, -1)},` : '';
   if (outline) return replaceBytes(outline.body, outline.model, model, first);
+  const text = clientText(routed);
   const named = 'model' in clientBody;
   const replaced = named ? replaceMember(text, 'model', model) : addMember(text, 'model', model);
   if (first !== '') return insertMembers(replaced, first);

@@ -138,7 +138,8 @@ export class RecordRelay {
         return bytes.subarray(0, end);
       }
     }
-    const isText = this.#isText(bytes);
+    // As most records do.
+    const isText = !this.#mayTell(bytes, this.#marker);
     const passing = this.#failure || (!isText && this.#mayTell(bytes)) ? this.#upToEnd(bytes) : bytes;
     if (passing && this.state === 'open') this.#calls?.add(passing, !isText);
     return passing;
@@ -210,18 +211,11 @@ export class RecordRelay {
     return { record, meaning: this.#ends.read(record) };
   }
 
-  /** Whether records surely report neither an end, usage or an error nor a part of a call, as most do. */
-  #isText(bytes: Buffer): boolean {
-    if (!this.#first) return false;
-    const text = bytes.toString('latin1');
-    return !this.#marker.test(text) && !isOutsideFraming(text);
-  }
-
-  /** Whether records may report an end, usage or an error. */
-  #mayTell(bytes: Buffer): boolean {
+  /** Whether records may report an end, usage or an error, or what else `marker` matches in. */
+  #mayTell(bytes: Buffer, marker = this.#ends.marker): boolean {
     if (!this.#first) return true;
     const text = bytes.toString('latin1');
-    return this.#ends.marker.test(text) || isOutsideFraming(text);
+    return marker.test(text) || isOutsideFraming(text);
   }
 
   #isError(record: SseRecord): boolean {
@@ -329,7 +323,7 @@ class RelayedCalls {
 
   /** `mayCall`: there may be a part of a call among them. */
   add(records: Buffer, mayCall: boolean): void {
-    this.#isFound ||= mayCall && this.#hasCall(records);
+    this.#isFound ||= mayCall && this.#marker.test(records.toString('latin1'));
     if (!this.#isFound || this.#bytes > maxBufferedBytes) return;
     this.#bytes += records.length;
     if (this.#bytes <= maxBufferedBytes && this.#memory.tryReserve(this.#bytes)) this.#records.push(records);
@@ -343,11 +337,7 @@ class RelayedCalls {
 
   /** The records up to now, with the last ones; empty if they have no call. */
   with(last: Buffer): readonly Buffer[] {
-    return this.#isFound || this.#hasCall(last) ? [...this.#records, last] : [];
-  }
-
-  #hasCall(records: Buffer): boolean {
-    return this.#marker.test(records.toString('latin1'));
+    return this.#isFound || this.#marker.test(last.toString('latin1')) ? [...this.#records, last] : [];
   }
 
   release(): void {

@@ -79,7 +79,6 @@ const forTests: readonly string[] = [
   'engine/cli/commands/ui.ts opener',
   'engine/config/presets/merge-preset.ts mergePreset',
   'engine/config/files/store.ts ConfigStoreOptions',
-  'engine/http/read-body.ts countNodes',
   'engine/bench/measure/foreign-load.ts busyMs',
   'engine/bench/report/publish.ts withFigures',
   'engine/bench/report/publish.ts withReadmeFigures',

@@ -79,7 +79,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   namedClient: string | undefined;
   readonly #socket: RequestSocket;
   readonly #headers: Headers;
-  readonly #reservation: BodyReservation;
+  readonly reservation: BodyReservation;
   /** For the answer's items, until the connection remembers them. */
   readonly #itemMemory: MemoryReservation;
   readonly #begunMs = performance.now();
@@ -104,7 +104,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#ask = ask;
     this.#headers = ask.headers;
     this.#continues = ask.continues;
-    this.#reservation = new BodyReservation(bodies.reserve(settings.limits.bodiesBytes));
+    this.reservation = new BodyReservation(bodies.reserve(settings.limits.bodiesBytes));
     this.answerMemory = answers.reserve(settings.limits.answersBytes);
     this.#itemMemory = answers.reserve(settings.limits.answersBytes);
   }
@@ -135,7 +135,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
   }
 
   retainBody(use: BodyUse): void {
-    this.#reservation.countAs(use);
+    this.reservation.countAs(use);
     if (use !== 'conversion') this.body = noBytes;
   }
 
@@ -145,7 +145,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
 
   /** Takes the memory for the message while the request waits; the fault if there is none. */
   reserve(message: Uint8Array): Fault | undefined {
-    return this.#reservation.complete(message)?.fault;
+    return this.reservation.complete(message)?.fault;
   }
 
   /** Starts the request. The checks are those of a request over HTTP, with the settings of this moment. */
@@ -304,7 +304,7 @@ export class SocketRequest implements HttpRequest, RequestInfo, ActiveRequest, O
     this.#done = true;
     this.#ask = undefined;
     this.#subscription?.unsubscribe();
-    this.#reservation.release();
+    this.reservation.release();
     this.answerMemory.release();
     this.#itemMemory.release();
     const answer = this.#answer?.result();

@@ -21,6 +21,8 @@ import {
 export interface Outline {
   readonly body: Uint8Array;
   readonly json: string;
+  /** How many arrays and objects it has. */
+  readonly nodes: number;
   /** The range of the body's only top-level `model` value. */
   readonly model: Range;
   /** The range of the string that this mark replaces; `undefined` for any other text. */
@@ -54,11 +56,13 @@ export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Out
   const kept = new Kept(bytes);
   let model: Range | undefined;
   let level = 0;
+  let nodes = 0;
   let at = 0;
   while (at < bytes.length) {
     const byte = bytes[at];
     if (byte === openBrace || byte === openBracket) {
       level += 1;
+      nodes += 1;
       if (level > depth) return undefined;
     } else if (byte === closeBrace || byte === closeBracket) level -= 1;
     if (byte !== quote) {
@@ -86,7 +90,7 @@ export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Out
     if (model || !isString) return undefined;
     model = [value, at];
   }
-  return model && kept.outline(model);
+  return model && kept.outline(model, nodes);
 };
 
 const modelName = 'model';
@@ -143,7 +147,7 @@ class Kept {
     this.#from = to;
   }
 
-  outline(model: Range): Outline {
+  outline(model: Range, nodes: number): Outline {
     const bytes = this.#bytes;
     const cuts = this.#cuts;
     const rangeOf = (text: string): Range | undefined =>
@@ -155,6 +159,7 @@ class Kept {
     return {
       body: bytes,
       json: [...this.#pieces, bytes.toString('utf8', this.#from, bytes.length)].join(''),
+      nodes,
       model,
       rangeOf,
       restore: (text) =>

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { countNodes } from '../../../engine/http/read-body.ts';
+import { countNodes } from '../../../engine/model/json/count-nodes.ts';
 
 for (const [text, nodes] of [
   ['', 0],

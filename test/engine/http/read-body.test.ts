@@ -328,6 +328,7 @@ const reading = (headers: HeaderList, maxBytes = 1_000_000) => {
     },
     ticker: new Ticker(1_000_000, () => 0),
     reservation: new BodyReservation(new MemoryBudget().reserve(maxBytes)),
+    reservesValues: false,
     received: (result) => results.push(result),
   });
   /** `kind` and `close` of a rejection; the length of a body. */

@@ -50,7 +50,19 @@ test('a record beyond the bound passes in pieces', (t) => {
 test('the marker that most records are passed by matches where one of the two matches that it stands for', (t) => {
   const { marker, calls } = chatClient.ends;
   const word = fc.constantFrom(
-    ...['[DONE]', '"error"', '"finish_reason":', ' ', '"stop"', 'null', '"code":', '"base_resp":', '"usage":', '{', '}'],
+    ...[
+      '[DONE]',
+      '"error"',
+      '"finish_reason":',
+      ' ',
+      '"stop"',
+      'null',
+      '"code":',
+      '"base_resp":',
+      '"usage":',
+      '{',
+      '}',
+    ],
     ...['"tool_calls"', '"function_call"', '"content":', 'x'],
   );
   fc.assert(
