@@ -16,7 +16,7 @@ export type StoreOpening =
 
 /** What the thread that writes is asked to do. Its answer says that it is done, and on disk as far as SQLite's WAL promises it. */
 interface Writes {
-  /** Keeps whole lines of ended requests, each with its line feed, as text or in UTF-8. */
+  /** Keeps whole lines of ended requests, each with its line feed, as text or in UTF-8; bytes of shared memory reach the thread uncopied. */
   readonly append: {
     readonly query: Appending & { readonly lines: string | Uint8Array };
     /** Null: there is nowhere to keep it. */

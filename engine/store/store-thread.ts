@@ -88,15 +88,11 @@ class Waits {
 /** The used part of a thread, or of what takes its place. */
 interface StoreThread {
   readonly on: (event: 'message' | 'error' | 'exit', listener: (said: Heard) => void) => unknown;
-  readonly postMessage: (message: unknown, transferred: readonly ArrayBuffer[]) => void;
+  readonly postMessage: (message: unknown) => void;
   readonly ref: () => void;
   readonly unref: () => void;
   readonly terminate: () => Promise<unknown>;
 }
-
-/** A copy of the lines of a job, if it has any as bytes: a part of a larger buffer would be sent as a whole. */
-const bytesIn = (query: Jobs[keyof Jobs]['query']): Uint8Array<ArrayBuffer> | undefined =>
-  query !== null && 'lines' in query && query.lines instanceof Uint8Array ? new Uint8Array(query.lines) : undefined;
 
 /** Opens a file in a thread that starts with the first job. It keeps the process alive only while jobs wait. */
 export const openStoreIn =
@@ -126,7 +122,7 @@ export const openStoreIn =
           waits.end('The thread of the store has ended.');
         });
       }
-      started.postMessage(opening, []);
+      started.postMessage(opening);
       return started;
     };
     const ask: StoreChannel['ask'] = (name, query, lines) =>
@@ -139,11 +135,7 @@ export const openStoreIn =
         thread ??= begin();
         thread.ref();
         const id = waits.begin({ resolve, reject });
-        const bytes = bytesIn(query);
-        thread.postMessage(
-          { id, name, query: bytes ? Object.assign({}, query, { lines: bytes }) : query, lines },
-          bytes ? [bytes.buffer] : [],
-        );
+        thread.postMessage({ id, name, query, lines });
       });
     return {
       ask,
@@ -163,7 +155,7 @@ export const openStore: OpenStore = openStoreIn(() => {
   const worker = startThread('store-thread', 'engine/store/store-thread-main.ts', youngMb);
   return {
     on: (event, listener) => worker.on(event, listener),
-    postMessage: (message, transferred) => worker.postMessage(message, transferred),
+    postMessage: (message) => worker.postMessage(message),
     ref: () => worker.ref(),
     unref: () => worker.unref(),
     terminate: () => worker.terminate(),

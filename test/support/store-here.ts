@@ -16,7 +16,7 @@ export const storeHere: OpenStore = openStoreIn(() => {
   port2.unref();
   return {
     on: (event, listener) => (event === 'message' ? port1.on(event, listener) : undefined),
-    postMessage: (message, transferred) => port1.postMessage(message, transferred),
+    postMessage: (message) => port1.postMessage(message),
     ref: () => port1.ref(),
     unref: () => port1.unref(),
     terminate: async () => port1.close(),

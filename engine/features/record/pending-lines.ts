@@ -132,7 +132,8 @@ export class PendingLines {
     const most = 3 * line.length + 1;
     const last = this.#blocks.at(-1);
     if (last && last.bytes.length - last.used >= most) return last;
-    const bytes = Buffer.allocUnsafeSlow(Math.max(blockBytes, most));
+    // Shared with the thread that writes them, which needs no copy.
+    const bytes = Buffer.from(new SharedArrayBuffer(Math.max(blockBytes, most)));
     const block = { bytes, used: 0, numbers: [], ends: [] };
     this.#blocks.push(block);
     return block;
