@@ -56,7 +56,7 @@ const play = async (output: BenchOutput, plan: Plan): Promise<number> => {
   const { settings, files, all } = plan;
   const before = files.compare === undefined ? undefined : await readReport(files.compare);
   if (plan.publish && whyNoCheckout() !== undefined) throw new Error(whyNoCheckout());
-  const unasked = whyUnasked(chooseServer());
+  const unasked = whyUnasked(chooseServer(), plan.scenes);
   if (unasked !== undefined) throw new Error(unasked);
   const machine = thisHost();
   const { scenes, ...rest } = planRun(plan.scenes, settings, { cores: machine.cores, hasProcessorTime: tells });

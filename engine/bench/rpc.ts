@@ -63,7 +63,7 @@ const ask = <Answer>(child: ChildProcess, question: object, longestMs: number): 
     const settle = (run: () => void): void => {
       clearTimeout(timer);
       child.off('message', onMessage);
-      child.off('exit', onExit);
+      child.off('exit', onEnd);
       run();
     };
     // The border between two processes of one harness, both checked against the same types.
@@ -71,11 +71,12 @@ const ask = <Answer>(child: ChildProcess, question: object, longestMs: number): 
       const envelope = message as Envelope<Answer>;
       settle(() => ('failed' in envelope ? reject(new Error(envelope.failed)) : resolve(envelope.answer)));
     };
-    const onExit = (): void => settle(() => reject(new Error('a process of the harness ended unexpectedly')));
+    const onEnd = (): void => settle(() => reject(new Error('a process of the harness ended unexpectedly')));
     const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${longestMs} ms`))), longestMs);
     child.on('message', onMessage);
-    child.on('exit', onExit);
-    child.send(question);
+    child.on('exit', onEnd);
+    // Without a callback, an end that isn't known yet would be an error that nobody catches.
+    child.send(question, (error) => error && onEnd());
   });
 
 /** The other end: answers each question of the process that started this one, and ends with it. */

@@ -255,10 +255,11 @@ test('nothing is measured with node:http unless it was asked for', (t) => {
     throw new UwsUnavailable('uWebSockets.js is not installed for Node 22.12.0', 'run `npm install` again', true);
   };
   t.regex(
-    whyUnasked(chooseServer('', absent)) ?? '',
+    whyUnasked(chooseServer('', absent), [{ simulatesSockets: true }, {}]) ?? '',
     /^node:http would serve\. .*: run `npm install` again\. To measure it anyway, set JUNCTOR_HTTP=node\.$/,
   );
-  t.is(whyUnasked(chooseServer('node', absent)), undefined);
+  t.is(whyUnasked(chooseServer('node', absent), [{}]), undefined);
+  t.is(whyUnasked(chooseServer('', absent), [{ simulatesSockets: true }]), undefined, 'no server serves');
 });
 
 test('a quick run judges no goals', (t) => {

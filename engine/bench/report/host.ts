@@ -1,6 +1,7 @@
 import { cpus, release, totalmem, type } from 'node:os';
 import { askedNode, type ChosenServer } from '../../http/choose-server.ts';
 import { serverName } from '../listen.ts';
+import type { Scene } from '../scenes/scene.ts';
 
 /** Where a run took place. */
 export interface Host {
@@ -24,11 +25,16 @@ export const thisHost = (): Host => ({
 });
 
 /**
- * Why nothing is measured with this server; `undefined`: it may be. `node:http`, which costs half as much again, serves without being
- * asked for where the packages were installed for another Node.js release.
+ * Why these scenes aren't measured with this server; `undefined`: they may be. `node:http`, which costs half as much again, serves without
+ * being asked for where the packages were installed for another Node.js release.
  */
-export const whyUnasked = ({ facts }: Pick<ChosenServer, 'facts'>): string | undefined =>
-  facts.server === 'node' && facts.reason !== askedNode
+export const whyUnasked = (
+  { facts }: Pick<ChosenServer, 'facts'>,
+  scenes: readonly Pick<Scene, 'simulatesSockets'>[],
+): string | undefined =>
+  facts.server === 'node' &&
+  facts.reason !== askedNode &&
+  scenes.some(({ simulatesSockets = false }) => !simulatesSockets)
     ? `node:http would serve. ${facts.reason}${facts.reason.endsWith('.') ? '' : '.'} To measure it anyway, set ${askedNode}.`
     : undefined;
 

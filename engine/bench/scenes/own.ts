@@ -58,6 +58,7 @@ interface Counted {
 /** The gateway's own JavaScript: the whole service in one process, between simulated sockets. */
 export const ownScene: Scene = {
   name: 'own',
+  simulatesSockets: true,
   groups: [],
   about:
     'the gateway’s own JavaScript alone, between simulated sockets: µs of the thread that serves, and of all threads',

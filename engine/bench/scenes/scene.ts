@@ -116,6 +116,8 @@ export interface Scene {
   readonly about: string;
   /** Cores without which it isn't played; absent: any machine will do. */
   readonly needsCores?: number;
+  /** No HTTP server is in it. */
+  readonly simulatesSockets?: boolean;
   /** Not played where the system doesn't tell the processor time and the memory of other processes. */
   readonly needsProcessorTime?: true;
   /** The longest that it takes, if the machine isn't busy. */
