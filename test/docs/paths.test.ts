@@ -18,7 +18,8 @@ const mentions = (file: string, pattern: RegExp): readonly string[] =>
 test('every source file and folder that the pages name exists', (t) => {
   const broken = pages.flatMap((page) =>
     mentions(page, /`((?:engine|protocols|transformers|admin|ui|test|docs|\.ci)\/[\w./-]*)`/g)
-      .filter((path) => !existsSync(join(root, path)))
+      // What a build makes isn't there before one.
+      .filter((path) => !path.startsWith('ui/dist/') && !existsSync(join(root, path)))
       .map((path) => `${page}: ${path}`),
   );
   t.deepEqual(broken, []);
