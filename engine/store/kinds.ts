@@ -72,18 +72,11 @@ export class KindIds {
   }
 }
 
-const isSame = (one: Kind, other: Kind): boolean =>
-  one.asked === other.asked &&
-  one.model === other.model &&
-  one.client === other.client &&
-  one.status === other.status &&
-  one.failed === other.failed &&
-  one.scenario === other.scenario &&
-  one.provider === other.provider &&
-  one.path === other.path &&
-  one.protocol === other.protocol &&
-  one.preset === other.preset &&
-  one.pool === other.pool;
+const isSame = (one: Kind, other: Kind): boolean => {
+  let name: keyof Kind;
+  for (name in one) if (one[name] !== other[name]) return false;
+  return true;
+};
 
 /** Gives sessions their ids. */
 export class SessionIds {

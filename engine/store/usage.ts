@@ -199,8 +199,7 @@ export class UsageTable {
   #idOf(series: Series): number {
     const last = this.#last;
     if (last && isSame(last.series, series)) return last.id;
-    const { protocol, scenario, provider, model, client } = series;
-    const id = this.#ids.remember(JSON.stringify([protocol, scenario, provider, model, client]), this.#keptId);
+    const id = this.#ids.remember(JSON.stringify(seriesNames.map((name) => series[name])), this.#keptId);
     this.#last = { series, id };
     return id;
   }
@@ -229,12 +228,19 @@ export class UsageTable {
   }
 }
 
-const isSame = (one: Series, other: Series): boolean =>
-  one.model === other.model &&
-  one.client === other.client &&
-  one.scenario === other.scenario &&
-  one.provider === other.provider &&
-  one.protocol === other.protocol;
+/** In the order in which a series' row has its names. */
+const seriesNames = [
+  'protocol',
+  'scenario',
+  'provider',
+  'model',
+  'client',
+] as const satisfies readonly (keyof Series)[];
+
+const isSame = (one: Series, other: Series): boolean => {
+  for (const name of seriesNames) if (one[name] !== other[name]) return false;
+  return true;
+};
 
 /** Adds to the cell of the unit that a time lies in. */
 const addTo = (cells: Map<string, Cell>, unit: UsageUnit, atMs: number, series: number, counted: Counted): void => {
