@@ -75,7 +75,7 @@ const ask = <Answer>(child: ChildProcess, question: object, longestMs: number): 
     const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${longestMs} ms`))), longestMs);
     child.on('message', onMessage);
     child.on('exit', onEnd);
-    // Without a callback, an end that isn't known yet would be an error that nobody catches.
+    // Without the callback, `send` to a process that has just ended emits an error that nothing handles.
     child.send(question, (error) => error && onEnd());
   });
 
