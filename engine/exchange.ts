@@ -50,8 +50,8 @@ interface Incoming extends Pick<Exchange, 'id' | 'startedAtMs' | 'body' | 'backp
   /** A header by lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly answerMemory?: MemoryReservation;
-  /** `parsed` takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. */
-  readonly reservation?: { readonly parsed: (nodes: number) => Fault | undefined };
+  /** `takeValues` takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. */
+  readonly reservation?: { readonly takeValues: (nodes: number) => Fault | undefined };
   /** Called when only the values parsed from the body are still held. */
   readonly retainBody?: (use: 'values') => void;
   /** Calls `handler` when the client must get the end of its answer at once. */

@@ -116,6 +116,6 @@ export class RequestCalls implements StageCalls {
 const noBody = new Uint8Array(0);
 
 /** It has no body. */
-const noReservation = { parsed: () => undefined };
+const noReservation = { takeValues: () => undefined };
 
 const stageCallOf = memoize(createStageCall);

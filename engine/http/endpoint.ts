@@ -53,8 +53,8 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Decompressed; empty when there is none, and once it is no longer held as bytes. */
   readonly body: Uint8Array;
-  /** `parsed` takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. */
-  readonly reservation: { readonly parsed: (nodes: number) => Fault | undefined };
+  /** `takeValues` takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. */
+  readonly reservation: { readonly takeValues: (nodes: number) => Fault | undefined };
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
   readonly retainBody: (use: BodyUse) => void;
   /** Counts what is collected of the answer, until the client has it. */

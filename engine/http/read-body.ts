@@ -166,7 +166,7 @@ export class BodyReader implements BodyConsumer, TickListener {
   #received(body: Uint8Array): void {
     const { reservation, reservesValues } = this.#receiver;
     const rejection = reservation.complete(body);
-    const fault = rejection || reservesValues ? undefined : reservation.parsed(countNodes(body));
+    const fault = rejection || reservesValues ? undefined : reservation.takeValues(countNodes(body));
     this.#receiver.received(rejection ?? (fault ? { fault, close: true } : body));
   }
 }
@@ -223,7 +223,7 @@ export class BodyReservation {
   }
 
   /** Takes the memory for the body's values, which have so many arrays and objects; the fault if there is none. Once per body. */
-  parsed(nodes: number): Fault | undefined {
+  takeValues(nodes: number): Fault | undefined {
     if (this.#hasValues) return undefined;
     this.#hasValues = true;
     this.#conversionBytes += nodes * nodeBytes;

@@ -104,7 +104,7 @@ const withSignature = (
 };
 
 /** From this many bytes of the client's body on, the upstream's is written in parts: a shorter one costs less as text, which undici takes. */
-const minParted = 128 * 1024;
+const minWrittenInParts = 128 * 1024;
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
@@ -128,7 +128,7 @@ const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined)
     if (routed.progress.wrapped || !isWrapped(routed)) refuseWithoutTools(asked, losses);
     const patches = own ? [own, ...plan.patches] : plan.patches;
     const patched = patches.length > 0 ? applyPatches({ ...body }, patches) : body;
-    return routed.body.length < minParted ? writeJson(patched) : writeInParts(patched);
+    return routed.body.length < minWrittenInParts ? writeJson(patched) : writeInParts(patched);
   }
   const added = usageMembers(routed);
   const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));

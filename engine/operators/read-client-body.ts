@@ -9,19 +9,19 @@ import { utf8Text } from '../model/utf8.ts';
 
 /** Throws the fault if there is no memory. */
 export const reserveValues = (incoming: Exchange['incoming'], nodes: number): void => {
-  const fault = incoming.reservation?.parsed(nodes);
+  const fault = incoming.reservation?.takeValues(nodes);
   if (fault) throw new FaultError(fault);
 };
 
 /** From this many bytes on, a body is read in parts. */
-const minParted = 64 * 1024;
+const minReadInParts = 64 * 1024;
 
 /**
  * Reads the whole body, and takes the memory for its values. Throws `invalid-request` for a body that isn't a JSON object or is nested too
  * deeply, and the fault of memory that isn't there.
  */
 export const readClientBody = ({ incoming, body }: Exchange, config: Config): Pick<Decoded, 'text' | 'clientBody'> => {
-  const parts = body.length < minParted ? undefined : takeParts(incoming, body, config);
+  const parts = body.length < minReadInParts ? undefined : takeParts(incoming, body, config);
   if (parts) return { text: '', clientBody: parts };
   const text = readText(body);
   const clientBody = readObject(text);

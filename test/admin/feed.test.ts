@@ -152,7 +152,7 @@ const requestOf = (query: string, backpressure: Backpressure): HttpRequest => ({
   headers: {},
   remoteAddress: '127.0.0.1',
   body: new Uint8Array(),
-  reservation: { parsed: () => undefined },
+  reservation: { takeValues: () => undefined },
   retainBody: () => undefined,
   answerMemory: new MemoryBudget().reserve(0),
   backpressure,
