@@ -4,6 +4,7 @@ import { utf8Text } from '../utf8.ts';
 import {
   closeBrace,
   closeBracket,
+  comma,
   hasKeptDigits,
   isJsonObject,
   type Json,
@@ -24,8 +25,6 @@ import {
 
 /** Bytes of the text of a part, unless one element is longer. Two bytes a character, it takes less than V8's 128 KiB. */
 const partBytes = 48 * 1024;
-
-const comma = 0x2c;
 
 /** The elements of a list between its brackets: offsets of parts, each but the last up to a comma. */
 type Parts = readonly (readonly [from: number, to: number])[];
