@@ -29,6 +29,7 @@ const cases: readonly (readonly [title: string, text: string, records: readonly 
   ['CR alone', 'event: e\rdata: a\r\r', [{ event: 'e', data: 'a' }]],
   ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
   ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
+  ['an indented field does not continue JSON', 'data: [\n data: z\n\n', [{ event: '', data: '[' }]],
   ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
   ['a byte order mark further on is text', '\ufeffdata: a\ufeff\n\n', [{ event: '', data: 'a\ufeff' }]],
   ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
