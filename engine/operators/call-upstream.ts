@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { map, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, isWrapped, type Ready, type Reconciled } from '../exchange.ts';
 import { BytePieces, type CallBody } from '../model/call-body.ts';
@@ -284,9 +284,7 @@ const open = (ready: Ready, answer: UpstreamAnswer, accepting: Accepting): Obser
   const framed = isEventStream(type);
   const body = framed ? answer.body.pipe(readEventStreams(ready)) : (answer.records ?? answer.body);
   const labelled = framed || /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
-  return openAnswer(body, labelled).pipe(
-    map(({ streamed, body }) => accept(ready, { ...answer, streamed, body }, accepting)),
-  );
+  return openAnswer(body, labelled, (opened) => accept(ready, { ...answer, ...opened }, accepting));
 };
 
 const accept = (

@@ -5,29 +5,33 @@ import { Known, type SequenceStep, sequence } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
 
 /**
- * Runs `attempt` until one begins an answer: at the destination, retries there, then at its fallbacks. A failure after the
+ * Runs attempts until one begins an answer: at the destination, retries there, then at its fallbacks. A failure after the
  * answer has begun is final. Unsubscribing cancels it at any point, also while it waits between attempts.
  */
-export const retry =
-  <T>(gateway: Gateway, attempt: Attempt<T>, isBeginning: (part: T) => boolean): SequenceStep<Routed, T> =>
-  (routed) =>
+export const retry = <T>(
+  gateway: Gateway,
+  run: Attempts<T>['run'],
+  isBeginning: Attempts<T>['isBeginning'],
+): SequenceStep<Routed, T> => {
+  const attempts = { run, isBeginning };
+  return (routed) =>
     new Observable((subscriber) => {
       const session = new RetrySession(routed, gateway);
       subscriber.add(() => session.close());
-      runAttempts(subscriber, session, { run: attempt, isBeginning });
+      runAttempts(subscriber, session, attempts);
     });
-
-type Attempt<T> = OperatorFunction<Routed, T>;
+};
 
 interface Attempts<T> {
-  readonly run: Attempt<T>;
+  /** One attempt. */
+  readonly run: OperatorFunction<Routed, T>;
   /** Whether a part is of the answer itself. */
   readonly isBeginning: (part: T) => boolean;
 }
 
 /** The next attempt, and those after it. */
-const runAttempts = <T>(to: Subscriber<T>, session: RetrySession, attempt: Attempts<T>): void => {
-  const tried = new RetrySubscriber(to, session, attempt);
+const runAttempts = <T>(to: Subscriber<T>, session: RetrySession, attempts: Attempts<T>): void => {
+  const tried = new RetrySubscriber(to, session, attempts);
   const claim = session.claimProbe();
   if (!claim) {
     tried.begin();
@@ -48,13 +52,13 @@ const runAttempts = <T>(to: Subscriber<T>, session: RetrySession, attempt: Attem
 class RetrySubscriber<T> extends Subscriber<T> {
   readonly #to: Subscriber<T>;
   readonly #session: RetrySession;
-  readonly #attempt: Attempts<T>;
+  readonly #attempts: Attempts<T>;
 
-  constructor(to: Subscriber<T>, session: RetrySession, attempt: Attempts<T>) {
+  constructor(to: Subscriber<T>, session: RetrySession, attempts: Attempts<T>) {
     super(to);
     this.#to = to;
     this.#session = session;
-    this.#attempt = attempt;
+    this.#attempts = attempts;
   }
 
   begin(mayProbe?: boolean): void {
@@ -65,12 +69,12 @@ class RetrySubscriber<T> extends Subscriber<T> {
       this.error(error);
       return;
     }
-    this.#attempt.run(new Known(routed)).subscribe(this);
+    this.#attempts.run(new Known(routed)).subscribe(this);
   }
 
   protected override _next(part: T): void {
     // Closes the breaker at the probe's first byte: its answer may last long.
-    if (this.#session.awaitsFirstByte && this.#attempt.isBeginning(part)) this.#session.onFirstByte();
+    if (this.#session.awaitsFirstByte && this.#attempts.isBeginning(part)) this.#session.onFirstByte();
     this.#to.next(part);
   }
 
@@ -80,7 +84,7 @@ class RetrySubscriber<T> extends Subscriber<T> {
     due
       .pipe(
         take(1),
-        sequence(() => new Observable<T>((to) => runAttempts(to, this.#session, this.#attempt))),
+        sequence(() => new Observable<T>((to) => runAttempts(to, this.#session, this.#attempts))),
       )
       .subscribe(this.#to);
   }

@@ -1,4 +1,4 @@
-import { Observable, type Subscriber, Subscription } from 'rxjs';
+import { Observable, Subscriber } from 'rxjs';
 import { isJsonSpace, openBrace, openBracket } from '../../model/json/json.ts';
 import type { AnswerChunk } from '../../model/wire/sse-record.ts';
 
@@ -14,16 +14,26 @@ const maxUndecidedBytes = 64 * 1024;
 
 /**
  * Reads the first bytes of an answer, which tell whether it is a stream of records or one JSON body: some servers and proxies label it
- * wrongly. `labelled`: what its label says, which decides about other bytes. Emits once. Drops a byte order mark, which clients may not
- * expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that is relayed. The
- * body must be subscribed to at once.
+ * wrongly. `labelled`: what its label says, which decides about other bytes. Emits once what `accept` makes of it. Drops a byte order mark,
+ * which clients may not expect, and comments before JSON. Comments before records wait for the first of these, as they do in a stream that
+ * is relayed. The body must be subscribed to at once.
  */
-export const openAnswer = (body: Observable<AnswerChunk>, labelled: boolean): Observable<OpenedAnswer> =>
-  new Observable((subscriber) => new Opening(subscriber, labelled).read(body));
+export const openAnswer = <T>(
+  body: Observable<AnswerChunk>,
+  labelled: boolean,
+  accept: (opened: OpenedAnswer) => T,
+): Observable<T> =>
+  new Observable((subscriber) => {
+    const opening = new Opening(subscriber, labelled, accept);
+    body.subscribe(opening);
+    return () => opening.leave();
+  });
 
-class Opening {
-  readonly #subscriber: Subscriber<OpenedAnswer>;
+/** Subscribed to the answer's bytes; what reads the body ends it. */
+class Opening<T> extends Subscriber<AnswerChunk> {
+  readonly #to: Subscriber<T>;
   readonly #labelled: boolean;
+  readonly #accept: (opened: OpenedAnswer) => T;
   readonly #first = new FirstBytes();
   /** Chunks that the reader hasn't received yet. */
   #buffered: AnswerChunk[] = [];
@@ -33,30 +43,34 @@ class Opening {
   #isTold = false;
   /** Whether the reader has got what was buffered. */
   #isRead = false;
-  /** The answer's bytes; what reads the body ends it. */
-  readonly #reading = new Subscription();
   #reader: Subscriber<AnswerChunk> | undefined;
   #over: 'no' | 'complete' | { readonly error: unknown } = 'no';
 
-  constructor(subscriber: Subscriber<OpenedAnswer>, labelled: boolean) {
-    this.#subscriber = subscriber;
+  constructor(to: Subscriber<T>, labelled: boolean, accept: (opened: OpenedAnswer) => T) {
+    super();
+    this.#to = to;
     this.#labelled = labelled;
+    this.#accept = accept;
   }
 
-  read(body: Observable<AnswerChunk>): () => void {
-    this.#reading.add(
-      body.subscribe({
-        next: (chunk) => {
-          if (this.#isRead) this.#reader?.next(chunk);
-          else this.#take(chunk);
-        },
-        error: (error: unknown) => this.#end({ error }),
-        complete: () => this.#end('complete'),
-      }),
-    );
-    return () => {
-      if (!this.#reader) this.#reading.unsubscribe();
-    };
+  /** The answer isn't awaited any more. Its reader, if it has one, decides about the bytes. */
+  leave(): void {
+    if (!this.#reader) this.unsubscribe();
+  }
+
+  protected override _next(chunk: AnswerChunk): void {
+    if (this.#isRead) this.#reader?.next(chunk);
+    else this.#take(chunk);
+  }
+
+  protected override _error(error: unknown): void {
+    this.#end({ error });
+    this.unsubscribe();
+  }
+
+  protected override _complete(): void {
+    this.#end('complete');
+    this.unsubscribe();
   }
 
   #take(chunk: AnswerChunk): void {
@@ -85,10 +99,17 @@ class Opening {
     const body = new Observable<AnswerChunk>((reader) => {
       this.#reader = reader;
       if (this.#isTold) this.#flush(reader);
-      return this.#reading;
+      return this;
     });
-    this.#subscriber.next({ streamed, body });
-    this.#subscriber.complete();
+    let accepted: T;
+    try {
+      accepted = this.#accept({ streamed, body });
+    } catch (error) {
+      this.#to.error(error);
+      return;
+    }
+    this.#to.next(accepted);
+    this.#to.complete();
     this.#isTold = true;
     // A stage's operator may subscribe several times at once: none of these misses the first bytes.
     if (this.#reader) this.#flush(this.#reader);
