@@ -122,11 +122,11 @@ test('Cluster: limits are granted by all of its nodes; without one of them, by s
     await until(async () => (await fetchJson('/api/fleet')).members.length === 2);
   }
   await until(async () => {
-    t.is(await one.ask(), 200);
+    await untilServed(one);
     return (await one.metric('leases_total')) > 0;
   });
   await nodes[0]?.kill();
   await until(async () => (await one.metric('store_up')) === 0);
-  t.is(await one.ask(), 200);
+  await untilServed(one);
   t.truthy((await one.fetchJson('/api/fleet')).store.problem);
 });
