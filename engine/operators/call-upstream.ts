@@ -8,6 +8,7 @@ import { type Fault, FaultError, fail, quoted, unsupported } from '../model/faul
 import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
+import { minInParts } from '../model/json/read-in-parts.ts';
 import { addMember, patchText, replaceMember } from '../model/json/replace-member.ts';
 import { writeInParts } from '../model/json/write-in-parts.ts';
 import type { Losses } from '../model/loss.ts';
@@ -103,9 +104,6 @@ const withSignature = (
   return { ...call, headers: signed(call, key, nowMs, typeof region === 'string' ? region : undefined) };
 };
 
-/** From this many bytes of the client's body on, the upstream's is written in parts: a shorter one costs less as text, which undici takes. */
-const minWrittenInParts = 128 * 1024;
-
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
 /** The body; `own`: the patch for the provider's host, if it has one. */
@@ -128,7 +126,7 @@ const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined)
     if (routed.progress.wrapped || !isWrapped(routed)) refuseWithoutTools(asked, losses);
     const patches = own ? [own, ...plan.patches] : plan.patches;
     const patched = patches.length > 0 ? applyPatches({ ...body }, patches) : body;
-    return routed.body.length < minWrittenInParts ? writeJson(patched) : writeInParts(patched);
+    return routed.body.length < minInParts ? writeJson(patched) : writeInParts(patched);
   }
   const added = usageMembers(routed);
   const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));

@@ -4,7 +4,7 @@ import type { Decoded, Exchange } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { countNodes, nodesWithin } from '../model/json/count-nodes.ts';
 import { isJsonObject, type JsonObject, keepDigits } from '../model/json/json.ts';
-import { partsOf } from '../model/json/read-in-parts.ts';
+import { minInParts, partsOf } from '../model/json/read-in-parts.ts';
 import { utf8Text } from '../model/utf8.ts';
 
 /** Throws the fault if there is no memory. */
@@ -13,15 +13,12 @@ export const reserveValues = (incoming: Exchange['incoming'], nodes: number): vo
   if (fault) throw new FaultError(fault);
 };
 
-/** From this many bytes on, a body is read in parts. */
-const minReadInParts = 64 * 1024;
-
 /**
  * Reads the whole body, and takes the memory for its values. Throws `invalid-request` for a body that isn't a JSON object or is nested too
  * deeply, and the fault of memory that isn't there.
  */
 export const readClientBody = ({ incoming, body }: Exchange, config: Config): Pick<Decoded, 'text' | 'clientBody'> => {
-  const parts = body.length < minReadInParts ? undefined : takeParts(incoming, body, config);
+  const parts = body.length < minInParts ? undefined : takeParts(incoming, body, config);
   if (parts) return { text: '', clientBody: parts };
   const text = readText(body);
   const clientBody = readObject(text);

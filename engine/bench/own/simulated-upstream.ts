@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HttpClient, OpenClient } from '../../upstream/connection.ts';
@@ -24,7 +25,8 @@ export class SimulatedUpstream {
       });
     return {
       dispatch: ({ path, body }, handler) => {
-        const call = { path, body, handler };
+        // undici makes bytes of a text at once.
+        const call = { path, body: typeof body === 'string' ? Buffer.from(body) : body, handler };
         if (opened) this.#waiting.push(call);
         else {
           opened = open();

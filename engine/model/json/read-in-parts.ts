@@ -23,6 +23,9 @@ import {
  * messages, so the lists that are members of the object are parsed some elements at a time.
  */
 
+/** From this many bytes on, a body is read and written in parts: shorter ones have no text that V8 gives pages of its own. */
+export const minInParts = 64 * 1024;
+
 /** Bytes of the text of a part, unless one element is longer. Two bytes a character, it takes less than V8's 128 KiB. */
 const partBytes = 48 * 1024;
 
