@@ -110,6 +110,7 @@ const tooComplex = 'The request is nested too deeply, or has too many parts, for
 const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined): CallBody => {
   const { outline, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
   const request = leaveOutFields(routed.request, routed);
+  const write = routed.body.length < minInParts ? writeJson : writeInParts;
   if (!relays.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
@@ -126,7 +127,7 @@ const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined)
     if (routed.progress.wrapped || !isWrapped(routed)) refuseWithoutTools(asked, losses);
     const patches = own ? [own, ...plan.patches] : plan.patches;
     const patched = patches.length > 0 ? applyPatches({ ...body }, patches) : body;
-    return routed.body.length < minInParts ? writeJson(patched) : writeInParts(patched);
+    return write(patched);
   }
   const added = usageMembers(routed);
   const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));
@@ -135,7 +136,7 @@ const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined)
   if (plan.patches.length > 0 || isSet) {
     const body = parseJson(clientText(routed));
     const patches = [{ ...withoutOwn, model: resolution.model, ...own }, ...(added ? [added] : []), ...plan.patches];
-    return writeJson(applyPatches(isJsonObject(body) ? body : {}, patches));
+    return write(applyPatches(isJsonObject(body) ? body : {}, patches));
   }
   if (own) {
     return patchText(clientText(routed), { ...withoutOwn, model: resolution.model, ...own, ...added });
