@@ -56,7 +56,7 @@ test('TLS: the certificate is checked, and what is wrong is said', async (t) => 
     const gateway = await inProcessFleet(t, { store, ...(authority !== undefined && { ca: authority }) });
     await until(async () => says.test((await gateway.fetchJson('/api/fleet')).store.problem));
     t.is(await gateway.metric('store_up'), 0, store);
-    t.is(await gateway.ask(), 200, store);
+    await untilServed(gateway);
   }
 });
 
@@ -87,17 +87,18 @@ test('Sentinel: the gateway follows to the new primary, with the same account', 
   const gateway = await inProcessFleet(t, { store: `redis://sy:right@127.0.0.1:${port}`, primary: 'main' });
   await untilUp(gateway);
   await until(async () => String(await second.run('HGETALL', 'sy:{junctor}:who')).length > 0);
-  t.is(await gateway.ask(), 200);
+  await untilServed(gateway);
   await first.kill();
   await until(async () => (await gateway.metric('store_up')) === 0);
-  t.is(await gateway.ask(), 200, 'while there is no primary');
+  // While there is no primary.
+  await untilServed(gateway);
   await untilUp(gateway);
   t.regex(String(await second.run('ROLE')), /^master/);
   const before = await second.run('HGET', 'sy:{junctor}:v', 'n');
   t.true(before !== null);
   const leases = await gateway.metric('leases_total');
   await until(async () => {
-    t.is(await gateway.ask(), 200);
+    await untilServed(gateway);
     return (await gateway.metric('leases_total')) > leases;
   });
 });

@@ -553,7 +553,7 @@ test('failures and kinds of losses are bounded, and displace no others', async (
 });
 
 test('failures are compressed on the way, so that more of them fit', async (t) => {
-  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed: true }));
+  const captures = new Captures(() => ({ captureMinutes: 60, captureFailed: true }));
   t.teardown(() => captures.clear());
   const bytes = 65_536;
   for (let n = 0; n < 3; n += 1) {
