@@ -429,7 +429,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/sse.ts': [
     foreign(/^(?:id|retry|event)(?::|$)/),
     foreign(/^\s{0,9}[{[]/),
-    foreign(/^\s*(?:["{}[\]\d,-]|true|false|null|$)/, many(' '), 'a'),
+    foreign(/^(?:["}\]]|\s+(?:["{}[\]\d,-]|true|false|null|$))/, many(' '), 'a'),
     foreign(/^[\s,]{0,99}[{[]/),
     foreign(/[\p{L}\d]/u),
     foreign(/\S/),

@@ -174,8 +174,8 @@ const readOutside = (state: State, line: string, out: SseRecord[]): void => {
   if (position.depth <= 0 || outside.length > maxOutside.json) flushOutside(state, out);
 };
 
-/** A line of formatted JSON, after its first, by its first token. A field whose name is indented is none. */
-const jsonLine = /^\s*(?:["{}[\]\d,-]|true|false|null|$)/;
+/** A line of formatted JSON, after its first, by its first token: an object or a list that isn't indented is one of its own. */
+const jsonLine = /^(?:["}\]]|\s+(?:["{}[\]\d,-]|true|false|null|$))/;
 
 /** JSON may stand in a list whose other items are framed. */
 const jsonStart = /^[\s,]{0,99}[{[]/;

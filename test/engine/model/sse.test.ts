@@ -30,6 +30,11 @@ const cases: readonly (readonly [title: string, text: string, records: readonly 
   ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
   ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
   ['an indented field does not continue JSON', 'data: [\n data: z\n\n', [{ event: '', data: '[' }]],
+  [
+    'JSON at the beginning of a line does not continue a record that broke off',
+    'data: [1,\n{"error":2}\n\n',
+    [{ event: '', data: '[1,' }],
+  ],
   ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
   ['a byte order mark further on is text', '\ufeffdata: a\ufeff\n\n', [{ event: '', data: 'a\ufeff' }]],
   ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
