@@ -110,6 +110,7 @@ const tooComplex = 'The request is nested too deeply, or has too many parts, for
 const bodyOf = (routed: Reconciled, relays: Relays, own: JsonObject | undefined): CallBody => {
   const { outline, resolution, plan, context, client, clientBody, withoutAttribution } = routed;
   const request = leaveOutFields(routed.request, routed);
+  // The upstream's body is about as long as the client's.
   const write = routed.body.length < minInParts ? writeJson : writeInParts;
   if (!relays.request) {
     const losses = context.losses.at(plan.format.name);

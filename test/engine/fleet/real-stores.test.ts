@@ -56,7 +56,7 @@ test('TLS: the certificate is checked, and what is wrong is said', async (t) => 
     const gateway = await inProcessFleet(t, { store, ...(authority !== undefined && { ca: authority }) });
     await until(async () => says.test((await gateway.fetchJson('/api/fleet')).store.problem));
     t.is(await gateway.metric('store_up'), 0, store);
-    await untilServed(gateway);
+    t.is(await gateway.ask(), 200, store);
   }
 });
 
