@@ -1,7 +1,7 @@
 import test from 'ava';
 import { EMPTY, firstValueFrom, lastValueFrom, map, of, Subject, throwError, timer } from 'rxjs';
-import type { Exchange } from '../../../engine/exchange.ts';
-import { sequence, yieldIfLarge } from '../../../engine/operators/rx/sequence.ts';
+import type { Exchange } from '../../../../engine/exchange.ts';
+import { sequence, yieldIfLarge } from '../../../../engine/operators/rx/sequence.ts';
 
 const add = (more: string) => (text: string) => text + more;
 const later = (more: string) => (text: string) => timer(1).pipe(map(() => text + more));

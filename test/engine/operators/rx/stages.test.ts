@@ -12,7 +12,7 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import { type Handlers, operate, type StageControl } from '../../../engine/operators/rx/stages.ts';
+import { type Handlers, operate, type StageControl } from '../../../../engine/operators/rx/stages.ts';
 
 /** What a subscriber sees: values, then `|` for an end or the error's message. */
 const seen = (source: Observable<unknown>): string => {
